@@ -1,0 +1,1 @@
+"""Continuous SPARQL queries over streams of knowledge graphs."""

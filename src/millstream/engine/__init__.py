@@ -1,0 +1,1 @@
+"""The engine in one process: streams, datasets and registered queries."""

@@ -1,0 +1,1 @@
+"""Operators that take a delta and give a delta."""

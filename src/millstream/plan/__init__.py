@@ -1,0 +1,1 @@
+"""From algebra to what is run, and the text that explains it."""
