@@ -1,0 +1,184 @@
+"""Terms and triples as people pass them: N-Triples text, pyoxigraph, rdflib.
+
+Invariant: whatever is passed, the answer is pyoxigraph triples or a DataError that says which item and why. rdflib is
+recognised by what its terms offer and never imported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Protocol, TypeGuard, runtime_checkable
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, parse
+
+from millstream.errors import DataError
+from millstream.rdf.blanks import BlankScope, Term
+from millstream.rdf.element import bounded, without_repeats
+from millstream.rdf.faults import fault_of
+
+# One term each, so that three strings cannot be cut into terms differently than passed.
+_IRI = r"<[^\x00-\x20<>\"{}|^`]*>"
+_LITERAL = rf'"(?:[^"\\\n\r]|\\.)*"(?:@[A-Za-z0-9-]+|\^\^{_IRI})?'
+_TERM = re.compile(rf"{_IRI}|_:[^\s<>\"]+|{_LITERAL}|<<\(.*\)>>")
+
+
+@runtime_checkable
+class _RdflibTerm(Protocol):
+    def n3(self) -> str: ...
+
+
+def triple_text(triple: Triple) -> str:
+    """The N-Triples line of a triple, without its line end."""
+    return f"{triple} ."
+
+
+def term_text(term: Term) -> str:
+    """The N-Triples text of a term."""
+    return str(term)
+
+
+def parse_term(text: str, *, scope: BlankScope | None = None) -> Term:
+    """The term that an N-Triples text means; a blank-node label gets a fresh node unless a scope is given.
+
+    >>> parse_term('"1"^^<http://www.w3.org/2001/XMLSchema#integer>').value
+    '1'
+    """
+    stripped = _one_term(text, "term")
+    return _parse_line(f"<x:s> <x:p> {stripped} .", scope or BlankScope(), "term").object
+
+
+def coerce_triples(triples: object, *, scope: BlankScope | None = None) -> tuple[Triple, ...]:
+    """The triples that a caller passed, in order, repeats dropped.
+
+    Taken are N-Triples text, or an iterable of pyoxigraph triples or quads (their graph is left out), rdflib triples,
+    3-tuples of N-Triples term strings or of terms, or N-Triples lines. Labels in text are nodes of this call only;
+    blank-node objects stay the nodes they are.
+    """
+    scope = scope or BlankScope()
+    if isinstance(triples, str | bytes | bytearray | memoryview):
+        return _from_text(triples, scope)
+    if isinstance(triples, Triple | Quad):
+        triples = (triples,)
+    if not isinstance(triples, Iterable):
+        raise DataError(
+            f"triples must be N-Triples text or an iterable of triples, got {type(triples).__name__}",
+            text=bounded(_shown(triples)),
+        )
+    return without_repeats(
+        triple for position, item in enumerate(triples) for triple in _from_item(item, position, scope)
+    )
+
+
+def _from_text(text: str | bytes | bytearray | memoryview, scope: BlankScope) -> tuple[Triple, ...]:
+    encoded = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
+    try:
+        quads = list(parse(input=encoded, format=RdfFormat.N_TRIPLES))
+    except (SyntaxError, ValueError) as error:
+        fault = fault_of(error)
+        lines = encoded.split(b"\n")
+        line = lines[fault.line - 1] if fault.line and fault.line <= len(lines) else encoded
+        raise DataError(
+            fault.reason, source="triples", line=fault.line, column=fault.column, text=bounded(line)
+        ) from None
+    return without_repeats(quad.triple for quad in scope.rename(quads, encoded))
+
+
+def _from_item(item: object, position: int, scope: BlankScope) -> tuple[Triple, ...]:
+    where = f"triples[{position}]"
+    match item:
+        case Triple():
+            return (item,)
+        case Quad():
+            return (item.triple,)
+        case str() | bytes() if not isinstance(item, _RdflibTerm):
+            try:
+                return _from_text(item, scope)
+            except DataError as error:
+                hint = "" if position > 2 else "; pass one triple as [(s, p, o)]"
+                raise DataError(f"{error.reason}{hint}", source=where, text=error.text) from None
+    parts = tuple(item) if isinstance(item, tuple | list) else ()
+    if len(parts) != 3:
+        raise DataError(
+            f"a triple is a pyoxigraph or rdflib triple or three N-Triples terms, got {_described(item)}",
+            source=where,
+            text=bounded(_shown(item)),
+        )
+    if all(isinstance(part, str) and not isinstance(part, _RdflibTerm) for part in parts):
+        s, p, o = (_one_term(part, f"{where}.{role}") for part, role in zip(parts, "spo", strict=True))
+        return (_parse_line(f"{s} {p} {o} .", scope, where).triple,)
+    subject, predicate, obj = (
+        _coerce_term(part, f"{where}.{role}", scope) for part, role in zip(parts, "spo", strict=True)
+    )
+    if not isinstance(subject, NamedNode | BlankNode):
+        raise DataError(f"a subject is an IRI or a blank node, got {subject}", source=where, text=bounded(str(subject)))
+    if not isinstance(predicate, NamedNode):
+        raise DataError(f"a predicate is an IRI, got {predicate}", source=where, text=bounded(str(predicate)))
+    return (Triple(subject, predicate, obj),)
+
+
+def _coerce_term(part: object, where: str, scope: BlankScope) -> Term:
+    if isinstance(part, NamedNode | BlankNode | Literal | Triple):
+        return part
+    try:
+        if _is_rdflib(part):
+            return _from_rdflib(part)
+        if isinstance(part, str):
+            return parse_term(part, scope=scope)
+    except DataError as error:
+        raise DataError(error.reason, source=where, text=error.text) from None
+    except ValueError as error:
+        raise DataError(str(error), source=where, text=bounded(_shown(part))) from None
+    raise DataError(f"not a term: {_described(part)}", source=where, text=bounded(_shown(part)))
+
+
+def _is_rdflib(part: object) -> TypeGuard[Any]:
+    return isinstance(part, str) and isinstance(part, _RdflibTerm)
+
+
+def _from_rdflib(term: Any) -> Term:
+    kinds = {kind.__name__ for kind in type(term).__mro__}
+    value = str(term)
+    if "Literal" in kinds:
+        if term.language:
+            return Literal(value, language=str(term.language))
+        return Literal(value, datatype=NamedNode(str(term.datatype))) if term.datatype else Literal(value)
+    if "BNode" in kinds:
+        return BlankNode(value)
+    if "URIRef" in kinds:
+        return NamedNode(value)
+    raise DataError(f"a {type(term).__name__} cannot stand in a triple of data", text=bounded(value))
+
+
+def _one_term(text: str, where: str) -> str:
+    stripped = text.strip(" \t")
+    if _TERM.fullmatch(stripped) is None:
+        raise DataError(
+            'not one N-Triples term (write <iri>, _:label or "text"^^<datatype>)', source=where, text=bounded(text)
+        )
+    return stripped
+
+
+def _parse_line(line: str, scope: BlankScope, where: str) -> Quad:
+    encoded = line.encode("utf-8", "surrogatepass")
+    try:
+        quads = list(parse(input=encoded, format=RdfFormat.N_TRIPLES))
+    except (SyntaxError, ValueError) as error:
+        raise DataError(fault_of(error).reason, source=where, text=bounded(line)) from None
+    if len(quads) != 1:
+        raise DataError("not one N-Triples statement", source=where, text=bounded(line))
+    return scope.rename(quads, encoded)[0]
+
+
+def _described(item: object) -> str:
+    if isinstance(item, tuple | list):
+        return f"a {type(item).__name__} of {len(item)}"
+    return f"a {type(item).__name__}"
+
+
+def _shown(item: object) -> str:
+    # A caller's repr may itself fail, and must not decide which error is seen.
+    try:
+        return repr(item)
+    except Exception:
+        return f"<{type(item).__name__}>"
