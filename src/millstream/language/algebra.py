@@ -1,0 +1,405 @@
+"""The algebra of section 18.2 of the SPARQL 1.1 recommendation, with windows; names follow its definitions.
+
+Everything is frozen and compared by value, so equal parts of queries are equal objects. Blank nodes in patterns stay blank
+nodes: variables that no one can select.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Variable
+
+from millstream.errors import Place
+from millstream.language.windows import StreamWindow
+
+Term: TypeAlias = NamedNode | Literal | BlankNode
+PatternTerm: TypeAlias = NamedNode | Literal | BlankNode | Variable
+
+
+def _place() -> Place | None:
+    return field(default=None, compare=False, repr=False)
+
+
+# Expressions ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One of `=`, `!=`, `<`, `>`, `<=`, `>=`."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class In:
+    operand: Expression
+    choices: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """One of `+`, `-`, `*`, `/`."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class UnaryPlus:
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class UnaryMinus:
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """A built-in by its upper-case name or any other function by its IRI."""
+
+    function: str | NamedNode
+    arguments: tuple[Expression, ...]
+    place: Place | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    pattern: Pattern
+    place: Place | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """An aggregate over a group; `operand` is None for COUNT(*)."""
+
+    function: str | NamedNode
+    operand: Expression | None
+    distinct: bool = False
+    separator: str | None = None
+    place: Place | None = _place()
+
+
+Expression: TypeAlias = (
+    Variable
+    | NamedNode
+    | Literal
+    | Or
+    | And
+    | Not
+    | Comparison
+    | In
+    | Arithmetic
+    | UnaryPlus
+    | UnaryMinus
+    | FunctionCall
+    | Exists
+    | Aggregate
+)
+"""An Aggregate stands in expressions only between parsing and grouping; a finished query has them in Group alone."""
+
+
+# Property paths -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    predicate: NamedNode
+
+
+@dataclass(frozen=True, slots=True)
+class Inverse:
+    path: PropertyPath
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    first: PropertyPath
+    second: PropertyPath
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    left: PropertyPath
+    right: PropertyPath
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroOrOne:
+    path: PropertyPath
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroOrMore:
+    path: PropertyPath
+
+
+@dataclass(frozen=True, slots=True)
+class OneOrMore:
+    path: PropertyPath
+
+
+@dataclass(frozen=True, slots=True)
+class NegatedPropertySet:
+    """Any predicate but these."""
+
+    predicates: frozenset[NamedNode]
+
+
+PropertyPath: TypeAlias = (
+    Link | Inverse | Sequence | Alternative | ZeroOrOne | ZeroOrMore | OneOrMore | NegatedPropertySet
+)
+
+
+# Graph patterns -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TriplePattern:
+    subject: PatternTerm
+    predicate: NamedNode | Variable
+    object: PatternTerm
+
+
+@dataclass(frozen=True, slots=True)
+class BGP:
+    """A basic graph pattern; without triples, the one empty solution."""
+
+    triples: tuple[TriplePattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    subject: PatternTerm
+    path: PropertyPath
+    object: PatternTerm
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    left: Pattern
+    right: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class LeftJoin:
+    """OPTIONAL; `expression` is None where it has no filter."""
+
+    left: Pattern
+    right: Pattern
+    expression: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    expression: Expression
+    pattern: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    left: Pattern
+    right: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Minus:
+    left: Pattern
+    right: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    name: NamedNode | Variable
+    pattern: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What a pattern gives over the content of one window of one stream."""
+
+    window: StreamWindow
+    pattern: Pattern
+    place: Place | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Extend:
+    pattern: Pattern
+    variable: Variable
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Inline data; None is UNDEF."""
+
+    variables: tuple[Variable, ...]
+    rows: tuple[tuple[NamedNode | Literal | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    name: NamedNode | Variable
+    pattern: Pattern
+    silent: bool
+    place: Place | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Section 18.2.4.1 in one node: solutions grouped by keys, each group giving its keys and aggregates.
+
+    Without keys there is always one group, also of nothing.
+    """
+
+    pattern: Pattern
+    keys: tuple[tuple[Variable, Expression], ...]
+    aggregates: tuple[tuple[Variable, Aggregate], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OrderCondition:
+    expression: Expression
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OrderBy:
+    pattern: Pattern
+    conditions: tuple[OrderCondition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    pattern: Pattern
+    variables: tuple[Variable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    pattern: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    pattern: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    pattern: Pattern
+    offset: int
+    limit: int | None
+
+
+Pattern: TypeAlias = (
+    BGP
+    | Path
+    | Join
+    | LeftJoin
+    | Filter
+    | Union
+    | Minus
+    | Graph
+    | Window
+    | Extend
+    | Values
+    | Service
+    | Group
+    | OrderBy
+    | Project
+    | Distinct
+    | Reduced
+    | Slice
+)
+
+
+# Queries --------------------------------------------------------------------------------------------------------------
+
+
+class Form(Enum):
+    SELECT = "SELECT"
+    CONSTRUCT = "CONSTRUCT"
+    ASK = "ASK"
+    DESCRIBE = "DESCRIBE"
+
+
+class Output(Enum):
+    """What is emitted of the answer sets: what appeared, what disappeared, everything, or both kinds of change."""
+
+    ISTREAM = "istream"
+    DSTREAM = "dstream"
+    RSTREAM = "rstream"
+    CHANGES = "changes"
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """The graphs a query chooses: None means the engine's own default graph, or all of its named graphs."""
+
+    default: tuple[NamedNode, ...] | None = None
+    named: tuple[NamedNode, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Warning:
+    """Something accepted that the recommendation does not allow; `legal` shows how to write it."""
+
+    message: str
+    legal: str
+    place: Place | None = _place()
+
+    def __str__(self) -> str:
+        where = f"line {self.place.line}, column {self.place.column}: " if self.place else ""
+        return f"{where}{self.message}" + (f" Write: {self.legal}" if self.legal else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A whole query. `name` is what REGISTER calls it: for CONSTRUCT, the stream that its answers form."""
+
+    form: Form
+    pattern: Pattern
+    variables: tuple[Variable, ...]
+    output: Output
+    template: tuple[TriplePattern, ...] = ()
+    resources: tuple[NamedNode | Variable, ...] = ()
+    dataset: Dataset = Dataset()
+    default_windows: tuple[StreamWindow, ...] = ()
+    """Windows whose contents belong to the default graph."""
+    windows: tuple[StreamWindow, ...] = ()
+    """All windows the query reads, each once, in order of appearance."""
+    name: str | None = None
+    prefixes: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    warnings: tuple[Warning, ...] = field(default=(), compare=False)
+    text: str = field(default="", compare=False, repr=False)
+    place: Place | None = _place()
+
+    @property
+    def closes_windows(self) -> bool:
+        """Whether it answers when windows close: every stream window has a STEP. Otherwise it answers on every change."""
+        return bool(self.windows) and all(w.window.step_ms is not None for w in self.windows)

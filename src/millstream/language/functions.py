@@ -1,0 +1,63 @@
+"""The names that may be called without an IRI: SPARQL 1.1's built-in functions and aggregates, and MEDIAN."""
+
+from __future__ import annotations
+
+MANY = 1 << 30
+
+FUNCTIONS: dict[str, tuple[int, int]] = {
+    "ABS": (1, 1),
+    "BNODE": (0, 1),
+    "BOUND": (1, 1),
+    "CEIL": (1, 1),
+    "COALESCE": (0, MANY),
+    "CONCAT": (0, MANY),
+    "CONTAINS": (2, 2),
+    "DATATYPE": (1, 1),
+    "DAY": (1, 1),
+    "ENCODE_FOR_URI": (1, 1),
+    "FLOOR": (1, 1),
+    "HOURS": (1, 1),
+    "IF": (3, 3),
+    "IRI": (1, 1),
+    "ISBLANK": (1, 1),
+    "ISIRI": (1, 1),
+    "ISLITERAL": (1, 1),
+    "ISNUMERIC": (1, 1),
+    "ISURI": (1, 1),
+    "LANG": (1, 1),
+    "LANGMATCHES": (2, 2),
+    "LCASE": (1, 1),
+    "MD5": (1, 1),
+    "MINUTES": (1, 1),
+    "MONTH": (1, 1),
+    "NOW": (0, 0),
+    "RAND": (0, 0),
+    "REGEX": (2, 3),
+    "REPLACE": (3, 4),
+    "ROUND": (1, 1),
+    "SAMETERM": (2, 2),
+    "SECONDS": (1, 1),
+    "SHA1": (1, 1),
+    "SHA256": (1, 1),
+    "SHA384": (1, 1),
+    "SHA512": (1, 1),
+    "STR": (1, 1),
+    "STRAFTER": (2, 2),
+    "STRBEFORE": (2, 2),
+    "STRDT": (2, 2),
+    "STRENDS": (2, 2),
+    "STRLANG": (2, 2),
+    "STRLEN": (1, 1),
+    "STRSTARTS": (2, 2),
+    "STRUUID": (0, 0),
+    "SUBSTR": (2, 3),
+    "TIMEZONE": (1, 1),
+    "TZ": (1, 1),
+    "UCASE": (1, 1),
+    "URI": (1, 1),
+    "UUID": (0, 0),
+    "YEAR": (1, 1),
+}
+"""Name -> fewest and most arguments."""
+
+AGGREGATES = frozenset({"AVG", "COUNT", "GROUP_CONCAT", "MAX", "MEDIAN", "MIN", "SAMPLE", "SUM"})

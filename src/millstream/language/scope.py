@@ -1,0 +1,129 @@
+"""Which variables a pattern or expression mentions (section 18.2.1), and rewriting of expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Variable
+
+from millstream.language import algebra as a
+
+
+def in_scope(pattern: a.Pattern) -> tuple[Variable, ...]:
+    """The variables a solution of the pattern may bind, in order of appearance."""
+    return tuple(dict.fromkeys(v for v in _bindable(pattern) if isinstance(v, Variable)))
+
+
+def bindable(pattern: a.Pattern) -> frozenset[Variable | BlankNode]:
+    """In-scope variables and blank nodes: all that joins on."""
+    return frozenset(_bindable(pattern))
+
+
+def _bindable(pattern: a.Pattern) -> Iterator[Variable | BlankNode]:
+    match pattern:
+        case a.BGP(triples):
+            for t in triples:
+                yield from _variables((t.subject, t.predicate, t.object))
+        case a.Path(subject, _, object_):
+            yield from _variables((subject, object_))
+        case a.Join(left, right) | a.LeftJoin(left, right) | a.Union(left, right):
+            yield from _bindable(left)
+            yield from _bindable(right)
+        case a.Minus(left, _):
+            yield from _bindable(left)
+        case a.Graph(name, inner) | a.Service(name, inner):
+            if isinstance(name, Variable):
+                yield name
+            yield from _bindable(inner)
+        case a.Extend(inner, variable, _):
+            yield from _bindable(inner)
+            yield variable
+        case a.Values(variables, _) | a.Project(_, variables):
+            yield from variables
+        case a.Group(_, keys, aggregates):
+            yield from (v for v, _ in keys)
+            yield from (v for v, _ in aggregates)
+        case a.Filter(_, inner) | a.Window(_, inner):
+            yield from _bindable(inner)
+        case a.OrderBy(inner, _) | a.Distinct(inner) | a.Reduced(inner) | a.Slice(inner, _, _):
+            yield from _bindable(inner)
+
+
+def _variables(terms: tuple[a.PatternTerm, ...]) -> Iterator[Variable | BlankNode]:
+    return (t for t in terms if isinstance(t, Variable | BlankNode))
+
+
+def children(expression: a.Expression) -> tuple[a.Expression, ...]:
+    """The expressions directly inside one."""
+    match expression:
+        case a.Or(left, right) | a.And(left, right):
+            return (left, right)
+        case a.Comparison(_, left, right) | a.Arithmetic(_, left, right):
+            return (left, right)
+        case a.Not(operand) | a.UnaryPlus(operand) | a.UnaryMinus(operand):
+            return (operand,)
+        case a.In(operand, choices):
+            return (operand, *choices)
+        case a.FunctionCall(_, arguments):
+            return arguments
+        case a.Aggregate(_, operand):
+            return () if operand is None else (operand,)
+        case _:
+            return ()
+
+
+def rewrite(expression: a.Expression, change: Callable[[a.Expression], a.Expression | None]) -> a.Expression:
+    """The expression with every part for which `change` gives something replaced by that; the outermost wins."""
+    changed = change(expression)
+    if changed is not None:
+        return changed
+
+    def inner(e: a.Expression) -> a.Expression:
+        return rewrite(e, change)
+
+    match expression:
+        case a.Or(left, right) | a.And(left, right):
+            return replace(expression, left=inner(left), right=inner(right))
+        case a.Comparison(_, left, right) | a.Arithmetic(_, left, right):
+            return replace(expression, left=inner(left), right=inner(right))
+        case a.Not(operand) | a.UnaryPlus(operand) | a.UnaryMinus(operand):
+            return replace(expression, operand=inner(operand))
+        case a.In(operand, choices):
+            return a.In(inner(operand), tuple(inner(c) for c in choices))
+        case a.FunctionCall(_, arguments):
+            return replace(expression, arguments=tuple(inner(x) for x in arguments))
+        case a.Aggregate(_, operand):
+            return expression if operand is None else replace(expression, operand=inner(operand))
+        case Variable() | NamedNode() | Literal() | a.Exists():
+            return expression
+
+
+def mentioned(expression: a.Expression) -> frozenset[Variable]:
+    """The variables an expression reads, those of its EXISTS patterns included."""
+    match expression:
+        case Variable():
+            return frozenset((expression,))
+        case a.Exists(pattern):
+            return frozenset(in_scope(pattern))
+        case _:
+            return frozenset().union(*(mentioned(c) for c in children(expression)))
+
+
+def outside_aggregates(expression: a.Expression) -> frozenset[Variable]:
+    """The variables an expression reads other than through an aggregate."""
+    match expression:
+        case a.Aggregate():
+            return frozenset()
+        case Variable():
+            return frozenset((expression,))
+        case _:
+            return frozenset().union(*(outside_aggregates(c) for c in children(expression)))
+
+
+def aggregates_in(expression: a.Expression) -> Iterator[a.Aggregate]:
+    if isinstance(expression, a.Aggregate):
+        yield expression
+    else:
+        for child in children(expression):
+            yield from aggregates_in(child)

@@ -1,0 +1,413 @@
+"""The syntax tree: what a query text says, names unresolved, nothing checked beyond the grammar.
+
+Nodes that an error or a warning may point at carry their place, which never takes part in comparison.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from pyoxigraph import Literal, Variable
+
+from millstream.errors import Place
+
+
+def _place() -> Place:
+    return field(compare=False, repr=False)  # type: ignore[no-any-return]  # dataclasses.field is typed as the field's value
+
+
+# Terms ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class IRIReference:
+    """`<...>`, possibly relative."""
+
+    value: str
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixedName:
+    prefix: str
+    local: str
+    place: Place = _place()
+
+
+IRI: TypeAlias = IRIReference | PrefixedName
+
+
+@dataclass(frozen=True, slots=True)
+class TypedLiteral:
+    lexical: str
+    datatype: IRI
+
+
+@dataclass(frozen=True, slots=True)
+class BlankNodeLabel:
+    """A blank node of the text; one that has no label there gets one that no text can have."""
+
+    label: str
+    place: Place = _place()
+
+
+Term: TypeAlias = Variable | IRI | Literal | TypedLiteral | BlankNodeLabel
+
+
+# Expressions ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operator of section 17.3 with its operands; `IN` takes the tested value first."""
+
+    operator: str
+    operands: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A built-in function by its upper-case name, or any function by IRI."""
+
+    function: str | IRI
+    arguments: tuple[Expression, ...]
+    distinct: bool
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall:
+    """`operand` is None for COUNT(*)."""
+
+    function: str
+    operand: Expression | None
+    distinct: bool
+    separator: str | None
+    separator_place: Place | None = field(compare=False, repr=False)
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class ExistsCall:
+    group: GroupGraphPattern
+    negated: bool
+    place: Place = _place()
+
+
+Expression: TypeAlias = Variable | IRI | Literal | TypedLiteral | Operation | Call | AggregateCall | ExistsCall
+
+
+# Paths ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Inverse:
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    steps: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    choices: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """A path with `?`, `*` or `+`."""
+
+    path: Path
+    modifier: str
+
+
+@dataclass(frozen=True, slots=True)
+class NegatedSet:
+    forward: tuple[IRI, ...]
+    backward: tuple[IRI, ...]
+
+
+Path: TypeAlias = IRI | Inverse | Sequence | Alternative | Repetition | NegatedSet
+
+
+# Patterns -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    subject: Term
+    predicate: Variable | Path
+    object: Term
+
+
+@dataclass(frozen=True, slots=True)
+class TriplesBlock:
+    triples: tuple[Triple, ...]
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class GroupGraphPattern:
+    elements: tuple[Element, ...]
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class SubSelect:
+    query: SelectQuery
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalPattern:
+    group: GroupGraphPattern
+
+
+@dataclass(frozen=True, slots=True)
+class UnionPattern:
+    """One or more groups; a group alone is a union of one."""
+
+    groups: tuple[GroupGraphPattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MinusPattern:
+    group: GroupGraphPattern
+
+
+@dataclass(frozen=True, slots=True)
+class GraphPattern:
+    name: Variable | IRI
+    group: GroupGraphPattern
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class ServicePattern:
+    name: Variable | IRI
+    group: GroupGraphPattern
+    silent: bool
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class FilterElement:
+    constraint: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class BindElement:
+    expression: Expression
+    variable: Variable
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class InlineData:
+    """VALUES: rows of terms, None for UNDEF."""
+
+    variables: tuple[Variable, ...]
+    rows: tuple[tuple[IRI | Literal | TypedLiteral | None, ...], ...]
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class StreamGraphPattern:
+    """CQELS-QL: `STREAM <s> [window] { ... }`. The place covers all in front of the group."""
+
+    stream: Variable | IRI
+    window: WindowClause
+    group: GroupGraphPattern
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class WindowGraphPattern:
+    """RSP-QL: `WINDOW <w> { ... }`. The place covers all in front of the group."""
+
+    name: Variable | IRI
+    group: GroupGraphPattern
+    place: Place = _place()
+
+
+Element: TypeAlias = (
+    TriplesBlock
+    | GroupGraphPattern
+    | SubSelect
+    | OptionalPattern
+    | UnionPattern
+    | MinusPattern
+    | GraphPattern
+    | ServicePattern
+    | FilterElement
+    | BindElement
+    | InlineData
+    | StreamGraphPattern
+    | WindowGraphPattern
+)
+
+
+# Windows and streams --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class DurationText:
+    text: str
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class WindowClause:
+    """The inside of `[...]`: `kind` is RANGE, TRIPLES, ELEMENTS, NOW, ALL, EVENT or PAST (SPARQLstream's `NOW - 10 S`)."""
+
+    kind: str
+    range: DurationText | None = None
+    grid: str | None = None
+    """SLIDE, STEP or TUMBLING."""
+    grid_length: DurationText | None = None
+    count: int | None = None
+    until_past: bool = False
+    """SPARQLstream's `TO NOW - ...`."""
+    place: Place = field(kw_only=True, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FromClause:
+    """FROM and FROM NAMED of SPARQL."""
+
+    graph: IRI
+    named: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FromStream:
+    """A window in the dataset clauses; `name` is None where its content goes to the default graph."""
+
+    stream: IRI
+    window: WindowClause
+    name: IRI | None
+    place: Place = _place()
+
+
+DatasetClause: TypeAlias = FromClause | FromStream
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """`REGISTER what name AS`, where what is QUERY, STREAM or an output operator."""
+
+    what: str
+    name: IRI | str
+    computed_every: Place | None
+    prologue: Prologue
+    place: Place = _place()
+
+
+# Queries --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class BaseDeclaration:
+    iri: IRIReference
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixDeclaration:
+    prefix: str
+    iri: IRIReference
+
+
+Prologue: TypeAlias = tuple[BaseDeclaration | PrefixDeclaration, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SelectItem:
+    variable: Variable
+    expression: Expression | None
+    parenthesised: bool
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class SelectClause:
+    """`items` is None for `*`."""
+
+    items: tuple[SelectItem, ...] | None
+    distinct: bool
+    reduced: bool
+    output: str | None
+    output_place: Place | None = field(compare=False, repr=False)
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCondition:
+    expression: Expression
+    variable: Variable | None
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class OrderCondition:
+    expression: Expression
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SolutionModifier:
+    group_by: tuple[GroupCondition, ...] = ()
+    having: tuple[Expression, ...] = ()
+    order_by: tuple[OrderCondition, ...] = ()
+    limit: int | None = None
+    offset: int | None = None
+    slice_place: Place | None = field(default=None, compare=False, repr=False)
+    """Where LIMIT or OFFSET stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelectQuery:
+    select: SelectClause
+    dataset: tuple[DatasetClause, ...]
+    where: GroupGraphPattern
+    modifier: SolutionModifier
+    values: InlineData | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConstructQuery:
+    template: TriplesBlock
+    output: str | None
+    output_place: Place | None = field(compare=False, repr=False)
+    dataset: tuple[DatasetClause, ...]
+    where: GroupGraphPattern
+    modifier: SolutionModifier
+
+
+@dataclass(frozen=True, slots=True)
+class AskQuery:
+    output: str | None
+    output_place: Place | None = field(compare=False, repr=False)
+    dataset: tuple[DatasetClause, ...]
+    where: GroupGraphPattern
+    modifier: SolutionModifier
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeQuery:
+    """`resources` is None for `*`."""
+
+    resources: tuple[Variable | IRI, ...] | None
+    dataset: tuple[DatasetClause, ...]
+    where: GroupGraphPattern | None
+    modifier: SolutionModifier
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class QueryUnit:
+    prologue: Prologue
+    register: Register | None
+    query: SelectQuery | ConstructQuery | AskQuery | DescribeQuery
+    values: InlineData | None

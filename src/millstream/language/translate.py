@@ -1,0 +1,190 @@
+"""A syntax tree to a query in algebra: query forms, dataset clauses, output operators."""
+
+from __future__ import annotations
+
+from pyoxigraph import Literal, NamedNode, Variable
+
+from millstream.errors import Place
+from millstream.language import algebra as a
+from millstream.language import syntax as s
+from millstream.language.context import Context
+from millstream.language.iris import Names
+from millstream.language.iris import resolve as resolve_iri
+from millstream.language.patterns import EMPTY, join
+from millstream.language.scope import in_scope
+from millstream.language.selection import SelectionTranslator, slice_pattern
+from millstream.language.windows import StreamWindow
+
+
+def translate(unit: s.QueryUnit, text: str, base: str | None = None) -> a.Query:
+    """The query that a syntax tree means; `text` is what its places point into."""
+    names = Names(text, base)
+    names.declare(unit.prologue)
+    if unit.register is not None:
+        names.declare(unit.register.prologue)
+    return _Translation(unit, Context(text, names)).query()
+
+
+class _Translation:
+    def __init__(self, unit: s.QueryUnit, context: Context) -> None:
+        self._unit = unit
+        self._context = context
+        self._selection = SelectionTranslator(context)
+        self._patterns = self._selection.patterns
+        self._default_windows: dict[StreamWindow, None] = {}
+
+    def query(self) -> a.Query:
+        self._declare_windows()
+        query = self._unit.query
+        template: tuple[a.TriplePattern, ...] = ()
+        resources: tuple[NamedNode | Variable, ...] = ()
+        place: Place | None = None
+        match query:
+            case s.SelectQuery():
+                form, pattern = a.Form.SELECT, self._selection.select(query, self._unit.values)
+                variables = in_scope(pattern)
+            case s.ConstructQuery():
+                form, pattern = a.Form.CONSTRUCT, self._modified(query.where, query.modifier)
+                template = self._template(query.template)
+                variables = in_scope(pattern)
+            case s.AskQuery():
+                form, pattern, variables = a.Form.ASK, self._modified(query.where, query.modifier), ()
+            case s.DescribeQuery():
+                form, place = a.Form.DESCRIBE, query.place
+                pattern = self._modified(query.where, query.modifier)
+                variables = in_scope(pattern)
+                resources = self._resources(query)
+        dataset = self._dataset()
+        self._warn_of_unused_windows()
+        return a.Query(
+            form,
+            pattern,
+            variables,
+            self._output(),
+            template,
+            resources,
+            dataset,
+            default_windows=tuple(self._default_windows),
+            windows=tuple(self._context.used_windows),
+            name=self._name(),
+            prefixes=tuple(self._context.names.prefixes.items()),
+            warnings=tuple(self._context.warnings),
+            text=self._context.text,
+            place=place,
+        )
+
+    def _modified(self, where: s.GroupGraphPattern | None, modifier: s.SolutionModifier) -> a.Pattern:
+        """The pattern of a form without SELECT, under its solution modifiers."""
+        if modifier.group_by or modifier.having:
+            star = s.SelectClause((), False, False, None, None, Place(0, 0, 1, 1))
+            assert where is not None
+            inner = s.SelectQuery(star, (), where, modifier, self._unit.values)
+            return self._selection.select(inner)
+        pattern = EMPTY if where is None else self._patterns.group(where)
+        if self._unit.values is not None:
+            pattern = join(pattern, self._patterns.values(self._unit.values))
+        if modifier.order_by:
+            conditions = tuple(
+                a.OrderCondition(self._patterns.aggregating(o.expression), o.descending) for o in modifier.order_by
+            )
+            pattern = a.OrderBy(pattern, conditions)
+        return slice_pattern(pattern, modifier)
+
+    def _template(self, block: s.TriplesBlock) -> tuple[a.TriplePattern, ...]:
+        triples = []
+        for triple in block.triples:
+            subject, object_ = self._template_term(triple.subject), self._template_term(triple.object)
+            predicate = triple.predicate
+            if isinstance(predicate, s.IRIReference | s.PrefixedName):
+                triples.append(a.TriplePattern(subject, self._context.names.resolve(predicate), object_))
+            elif isinstance(predicate, Variable):
+                triples.append(a.TriplePattern(subject, predicate, object_))
+            else:
+                raise self._context.error("a CONSTRUCT template cannot have property paths.", block.place)
+            if isinstance(subject, Literal):
+                raise self._context.error("a literal cannot be the subject of a constructed triple.", block.place)
+        return tuple(triples)
+
+    def _template_term(self, term: s.Term) -> a.PatternTerm:
+        # Labels of the template and of the pattern have nothing to do with each other.
+        if isinstance(term, s.BlankNodeLabel):
+            term = s.BlankNodeLabel(f"[t{term.label.removeprefix('_:').replace('[', '').replace('(', 'l')}", term.place)
+        return self._patterns.pattern_term(term)
+
+    def _resources(self, query: s.DescribeQuery) -> tuple[NamedNode | Variable, ...]:
+        resolve = self._context.names.resolve
+        return tuple(r if isinstance(r, Variable) else resolve(r) for r in query.resources or ())
+
+    # Datasets and windows -------------------------------------------------------------------------------------------
+
+    def _declare_windows(self) -> None:
+        for clause in self._unit.query.dataset:
+            if not isinstance(clause, s.FromStream):
+                continue
+            if clause.name is None:
+                window = self._context.window(clause.stream, clause.window)
+                self._default_windows.setdefault(self._context.use(window))
+                continue
+            name = self._context.names.resolve(clause.name).value
+            if name in self._context.named_windows:
+                raise self._context.error(f"window <{name}> is declared twice.", clause.place)
+            self._context.named_windows[name] = self._context.window(clause.stream, clause.window, name)
+
+    def _warn_of_unused_windows(self) -> None:
+        for name, window in self._context.named_windows.items():
+            if window not in self._context.used_windows:
+                self._context.warn(f"window <{name}> is declared but no WINDOW block uses it.", None)
+
+    def _dataset(self) -> a.Dataset:
+        clauses = [c for c in self._unit.query.dataset if isinstance(c, s.FromClause)]
+        if not clauses:
+            return a.Dataset()
+        resolve = self._context.names.resolve
+        default = tuple(dict.fromkeys(resolve(c.graph) for c in clauses if not c.named))
+        named = tuple(dict.fromkeys(resolve(c.graph) for c in clauses if c.named))
+        if not default and self._has_streams():
+            return a.Dataset(None, named)
+        return a.Dataset(default, named)
+
+    def _has_streams(self) -> bool:
+        return bool(self._context.used_windows or self._context.named_windows)
+
+    # Output ---------------------------------------------------------------------------------------------------------
+
+    def _output(self) -> a.Output:
+        query, register = self._unit.query, self._unit.register
+        named: dict[str, Place | None] = {}
+        if register is not None:
+            if register.computed_every is not None:
+                raise self._context.unsupported(
+                    "COMPUTED EVERY", register.computed_every, "Give each window a STEP: [RANGE 10m STEP 5m]."
+                )
+            if register.what not in ("QUERY", "STREAM"):
+                named[register.what] = register.place
+        match query:
+            case s.SelectQuery(select):
+                word, place = select.output, select.output_place
+            case s.ConstructQuery() | s.AskQuery():
+                word, place = query.output, query.output_place
+            case _:
+                word, place = None, None
+        if word is not None:
+            named[word] = place
+        if len(named) > 1:
+            words = " and ".join(named)
+            raise self._context.error(f"the query asks for {words}; one output operator is enough.", place)
+        if named:
+            return a.Output[next(iter(named))]
+        if any(isinstance(c, s.FromStream) for c in query.dataset):
+            return a.Output.RSTREAM
+        return a.Output.ISTREAM if self._context.used_windows else a.Output.CHANGES
+
+    def _name(self) -> str | None:
+        register = self._unit.register
+        if register is None:
+            return None
+        if not isinstance(register.name, str):
+            return self._context.names.resolve(register.name).value
+        if register.what == "QUERY":
+            return register.name
+        return resolve_iri(self._context.names.base, register.name)

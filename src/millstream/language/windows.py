@@ -1,0 +1,191 @@
+"""Windows: which stretch of a stream a pattern sees, and the durations they are written with.
+
+Times are milliseconds. The grid of SLIDE and STEP is t0 + k * length for whole k.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import ClassVar, TypeAlias
+
+from pyoxigraph import NamedNode
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Seen from its time on, for `range_ms`."""
+
+    range_ms: int
+    step_ms: ClassVar[int | None] = None
+
+    def __str__(self) -> str:
+        return f"RANGE {format_duration(self.range_ms)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Slide:
+    """Seen from its time on, until `range_ms` after the first grid instant at or after it."""
+
+    range_ms: int
+    slide_ms: int
+    step_ms: ClassVar[int | None] = None
+
+    def __str__(self) -> str:
+        return f"RANGE {format_duration(self.range_ms)} SLIDE {format_duration(self.slide_ms)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Seen from the first grid instant at or after its time, until the first at or after the end of its range."""
+
+    range_ms: int
+    step_ms: int
+
+    def __str__(self) -> str:
+        return f"RANGE {format_duration(self.range_ms)} STEP {format_duration(self.step_ms)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Triples:
+    """The last `count` triples of the stream."""
+
+    count: int
+    step_ms: ClassVar[int | None] = None
+
+    def __str__(self) -> str:
+        return f"TRIPLES {self.count}"
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """The last `count` elements of the stream."""
+
+    count: int
+    step_ms: ClassVar[int | None] = None
+
+    def __str__(self) -> str:
+        return f"ELEMENTS {self.count}"
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """Seen for the millisecond of its time."""
+
+    step_ms: ClassVar[int | None] = None
+
+    def __str__(self) -> str:
+        return "NOW"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One element at a time: gone just before the stream's next."""
+
+    step_ms: ClassVar[int | None] = None
+
+    def __str__(self) -> str:
+        return "EVENT"
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """Seen for ever."""
+
+    step_ms: ClassVar[int | None] = None
+
+    def __str__(self) -> str:
+        return "ALL"
+
+
+WindowKind: TypeAlias = Range | Slide | Step | Triples | Elements | Now | Event | All
+
+
+@dataclass(frozen=True, slots=True)
+class StreamWindow:
+    """A window on a stream. Two equal ones always have the same content."""
+
+    stream: NamedNode
+    window: WindowKind
+
+    def __str__(self) -> str:
+        return f"{self.stream} [{self.window}]"
+
+
+# Durations ------------------------------------------------------------------------------------------------------------
+
+_UNITS_MS = {
+    "ns": Fraction(1, 1_000_000),
+    "ms": Fraction(1),
+    "s": Fraction(1000),
+    "m": Fraction(60_000),
+    "h": Fraction(3_600_000),
+    "d": Fraction(86_400_000),
+}
+_LONG_UNITS = {
+    "nanosecond": "ns",
+    "millisecond": "ms",
+    "second": "s",
+    "sec": "s",
+    "minute": "m",
+    "min": "m",
+    "hour": "h",
+    "day": "d",
+}
+_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]+)", re.IGNORECASE)
+_ISO = re.compile(
+    r"P(?:(?P<d>\d+(?:\.\d+)?)D)?(?:T(?:(?P<h>\d+(?:\.\d+)?)H)?(?:(?P<m>\d+(?:\.\d+)?)M)?(?:(?P<s>\d+(?:\.\d+)?)S)?)?",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """A length in whole milliseconds: rounded up where the text said less, spelt out where it used long words."""
+
+    ms: int
+    rounded: bool = False
+    spelt_out: bool = False
+
+
+def parse_duration(text: str) -> Duration:
+    """A duration as queries write it; raises ValueError with the reason.
+
+    >>> parse_duration("1h30m").ms, parse_duration("PT10M").ms, parse_duration("250").ms
+    (5400000, 600000, 250)
+    """
+    spelt_out = False
+    if text.isdigit():
+        exact = Fraction(int(text))
+    elif text[0] in "Pp":
+        match = _ISO.fullmatch(text)
+        if match is None or not any(match.groupdict().values()):
+            if re.search(r"[YM]|W", text.upper().partition("T")[0]):
+                raise ValueError("years, months and weeks have no fixed length here; write days, as in P7D")
+            raise ValueError("not an XSD dayTimeDuration such as PT10M or P1DT12H")
+        exact = sum((Fraction(v) * _UNITS_MS[u] for u, v in match.groupdict().items() if v), Fraction(0))
+    else:
+        exact = Fraction(0)
+        for number, word in _PART.findall(text):
+            unit = word.lower()
+            if unit not in _UNITS_MS:
+                unit = _LONG_UNITS[unit.removesuffix("s")]
+                spelt_out = True
+            exact += Fraction(number) * _UNITS_MS[unit]
+    ms = ceil(exact)
+    if ms >= 1 << 60:
+        raise ValueError("longer than time itself can be counted here (2^60 ms)")
+    return Duration(ms, rounded=exact != ms, spelt_out=spelt_out)
+
+
+def format_duration(ms: int) -> str:
+    """The shortest usual way to write it: `1h30m`, `250ms`."""
+    parts = []
+    rest = ms
+    for unit in ("d", "h", "m", "s", "ms"):
+        count, rest = divmod(rest, int(_UNITS_MS[unit]))
+        if count:
+            parts.append(f"{count}{unit}")
+    return "".join(parts) or "0ms"
