@@ -6,7 +6,11 @@ import re
 from dataclasses import dataclass
 
 _PREAMBLE = re.compile(r"^Parser error (?:at|between) (?:line \d+ )?(?:[^:]*?): ", re.DOTALL)
-_REMOTE = "No LoadDocumentCallback"
+# Reasons of the parser that do not say what to do about it.
+_CLEARER = {
+    "No LoadDocumentCallback": "a remote @context is not fetched; write the context into the document",
+    "No scheme found in an absolute IRI": "a relative IRI without a base to resolve it; give the option base",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,7 @@ def fault_of(error: Exception) -> Fault:
     if not isinstance(error, SyntaxError):
         return Fault(str(error), None, None)
     reason = _PREAMBLE.sub("", error.msg or str(error))
-    if _REMOTE in reason:
-        reason = "a remote @context is not fetched; write the context into the document"
+    for beginning, clearer in _CLEARER.items():
+        if reason.startswith(beginning):
+            reason = clearer
     return Fault(reason, error.lineno, error.offset)
