@@ -101,18 +101,23 @@ class SyntaxBuilder(Transformer[Token, s.QueryUnit]):
         return s.SelectItem(Variable(variable[1:]), expression, False, place_of(variable))
 
     def construct_query(self, children: Children) -> s.ConstructQuery:
-        output, (template, *dataset, where, modifier) = _split_output(children)
-        return s.ConstructQuery(template, *output, tuple(dataset), where, modifier)
+        keyword = children[0]
+        output, (template, *dataset, where, modifier) = _split_output(children[1:])
+        block, closing = template
+        return s.ConstructQuery(block, *output, tuple(dataset), where, modifier, place_of(keyword, closing))
 
     def construct_where(self, children: Children) -> s.ConstructQuery:
-        output, (*rest, modifier) = _split_output(children)
+        keyword = children[0]
+        output, (*rest, modifier) = _split_output(children[1:])
         block = next((c for c in rest if isinstance(c, s.TriplesBlock)), _NO_TRIPLES)
         dataset = tuple(c for c in rest if isinstance(c, s.FromClause | s.FromStream))
-        return s.ConstructQuery(block, *output, dataset, s.GroupGraphPattern((block,), block.place), modifier)
+        where = s.GroupGraphPattern((block,), block.place)
+        place = place_of(keyword, output[1])
+        return s.ConstructQuery(block, *output, dataset, where, modifier, place)
 
-    def construct_template(self, children: Children) -> s.TriplesBlock:
-        blocks = [c for c in children if isinstance(c, s.TriplesBlock)]
-        return blocks[0] if blocks else _NO_TRIPLES
+    def construct_template(self, children: Children) -> tuple[s.TriplesBlock, Token]:
+        _opening, *blocks, closing = children
+        return blocks[0] if blocks else _NO_TRIPLES, closing
 
     def triples_template(self, children: Children) -> s.TriplesBlock:
         block: s.TriplesBlock = children[0]
@@ -132,10 +137,10 @@ class SyntaxBuilder(Transformer[Token, s.QueryUnit]):
     # Dataset and streams ------------------------------------------------------------------------------------------
 
     def from_default(self, children: Children) -> s.FromClause:
-        return s.FromClause(children[1], named=False)
+        return s.FromClause(children[1], False, place_of(children[0], children[1].place))
 
     def from_named(self, children: Children) -> s.FromClause:
-        return s.FromClause(children[1], named=True)
+        return s.FromClause(children[1], True, place_of(children[0], children[1].place))
 
     def from_stream(self, children: Children) -> s.FromStream:
         stream, window = _without_tokens(children)

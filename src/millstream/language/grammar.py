@@ -17,7 +17,12 @@ from millstream.language.builder import SyntaxBuilder
 from millstream.language.complaint import complain
 from millstream.language.functions import AGGREGATES, FUNCTIONS
 
-KEYWORDS = ["ALL", "AS", "ASC", "BIND", "CHANGES", "COMPUTED", "DESC", "DESCRIBE", "DISTINCT", "DSTREAM", "ELEMENTS", "EVENT", "EVERY", "EXISTS", "FALSE", "FROM", "GRAPH", "IN", "ISTREAM", "LIMIT", "NOT", "NOW", "OFFSET", "QUERY", "RANGE", "REDUCED", "REGISTER", "RSTREAM", "SELECT", "SERVICE", "SILENT", "SLIDE", "STEP", "STREAM", "TRIPLES", "TRUE", "TUMBLING", "UNDEF", "VALUES", "WINDOW", "_ASK", "_BASE", "_BY", "_CONSTRUCT", "_FILTER", "_GROUP", "_HAVING", "_MINUS", "_NAMED", "_ON", "_OPTIONAL", "_ORDER", "_PREFIX", "_SEPARATOR", "_TO", "_UNION", "_WHERE"]
+KEYWORDS = (
+    "ALL AS ASC BIND CHANGES COMPUTED CONSTRUCT DESC DESCRIBE DISTINCT DSTREAM ELEMENTS EVENT EVERY EXISTS FALSE FROM "
+    "GRAPH IN ISTREAM LIMIT NOT NOW OFFSET QUERY RANGE REDUCED REGISTER RSTREAM SELECT SERVICE SILENT SLIDE STEP STREAM "
+    "TRIPLES TRUE TUMBLING UNDEF VALUES WINDOW "
+    "_ASK _BASE _BY _FILTER _GROUP _HAVING _MINUS _NAMED _ON _OPTIONAL _ORDER _PREFIX _SEPARATOR _TO _UNION _WHERE"
+).split()
 """Those with an underscore carry no information and are dropped by the parser."""
 
 # Productions [164] to [167]; the classes are spliced into the grammar's regular expressions.

@@ -279,6 +279,7 @@ class FromClause:
 
     graph: IRI
     named: bool
+    place: Place = _place()
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,12 +378,15 @@ class SelectQuery:
 
 @dataclass(frozen=True, slots=True)
 class ConstructQuery:
+    """The place covers all in front of the dataset clauses: CONSTRUCT and its template, if it has one of its own."""
+
     template: TriplesBlock
     output: str | None
     output_place: Place | None = field(compare=False, repr=False)
     dataset: tuple[DatasetClause, ...]
     where: GroupGraphPattern
     modifier: SolutionModifier
+    place: Place = _place()
 
 
 @dataclass(frozen=True, slots=True)
