@@ -1,0 +1,267 @@
+"""Qualifications, and the pairs that wait for one; how everything expires.
+
+A pair of a relation waits once for all views of it that cannot take it yet. It hangs on the chain of its s while some of these views
+lack the qualification of s, and on the chain of its o while some have that of s and lack that of o. So when a row opens, its node's
+chains hold everything that may now be admitted, and a node that qualifies and disqualifies again and again is not visited
+by pairs that wait for their other end. A waiting pair that is dead has `until` <= now; its note removes it.
+
+Two waiting pairs of one relation, s and o have no view in common (they differ in their ends: the views were fed apart).
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+from millstream.kernels.agenda cimport NEVER, Note, agenda_pop
+from millstream.kernels.store cimport (
+    EDGE_NOTE, NO_VARIABLE, UNARY_NOTE, WAIT_NOTE, Node, Row, Store, Wait, edge_add, edge_at, edge_remove, ends_of, node_at,
+    node_release, note, pair_hash, record_free, record_new, row_at, row_get, row_release, trailing_zeros, wait_at,
+)
+from millstream.kernels.table cimport Probe, index_drop, index_put, probe, probe_next
+
+cdef enum:
+    UNLINKED = -2               # s_prev, o_prev: not on that chain; -1: its first
+
+
+cdef inline bint s_is_id(Store* store, int relation) noexcept nogil:
+    return store.relation_views[relation] & ~store.s_bare == 0
+
+
+cdef inline bint o_is_id(Store* store, int relation) noexcept nogil:
+    return store.relation_views[relation] & ~store.o_bare == 0
+
+
+# Chains
+
+cdef inline void s_link(Store* store, int32_t number, bint linked) noexcept nogil:
+    cdef Wait* pair = wait_at(store, number)
+    cdef Node* node
+    if (pair.s_prev != UNLINKED) == linked:
+        return
+    node = node_at(store, pair.s)
+    if linked:
+        pair.s_prev = -1
+        pair.s_next = node.s_waiting
+        if pair.s_next >= 0:
+            wait_at(store, pair.s_next).s_prev = number
+        node.s_waiting = number
+        return
+    if pair.s_prev >= 0:
+        wait_at(store, pair.s_prev).s_next = pair.s_next
+    else:
+        node.s_waiting = pair.s_next
+    if pair.s_next >= 0:
+        wait_at(store, pair.s_next).s_prev = pair.s_prev
+    pair.s_prev = UNLINKED
+
+
+cdef inline void o_link(Store* store, int32_t number, bint linked) noexcept nogil:
+    cdef Wait* pair = wait_at(store, number)
+    cdef Node* node
+    if (pair.o_prev != UNLINKED) == linked:
+        return
+    node = node_at(store, pair.o)
+    if linked:
+        pair.o_prev = -1
+        pair.o_next = node.o_waiting
+        if pair.o_next >= 0:
+            wait_at(store, pair.o_next).o_prev = number
+        node.o_waiting = number
+        return
+    if pair.o_prev >= 0:
+        wait_at(store, pair.o_prev).o_next = pair.o_next
+    else:
+        node.o_waiting = pair.o_next
+    if pair.o_next >= 0:
+        wait_at(store, pair.o_next).o_prev = pair.o_prev
+    pair.o_prev = UNLINKED
+
+
+cdef inline int relation_of(Store* store, Wait* pair) noexcept nogil:
+    return store.relation[trailing_zeros(pair.views)]
+
+
+cdef inline void wait_remove(Store* store, int32_t number) noexcept nogil:
+    cdef Wait* pair = wait_at(store, number)
+    cdef int relation = relation_of(store, pair)
+    s_link(store, number, False)
+    o_link(store, number, False)
+    index_drop(&store.wait_index, pair_hash(relation, pair.s, pair.o), number)
+    if not s_is_id(store, relation):
+        node_release(store, pair.s)
+    if not o_is_id(store, relation):
+        node_release(store, pair.o)
+    pair.views = 0
+    record_free(&store.waits, sizeof(Wait), number)
+
+
+cdef inline int64_t place_s(Store* store, int relation, int view, int64_t s) noexcept nogil:
+    """What names a waiting pair's s as that of an edge: a row, or a bare id."""
+    if s_is_id(store, relation):
+        return s
+    if (store.s_bare >> view) & 1:
+        return node_at(store, s).id
+    return row_get(store, s, store.s_variable[view])
+
+
+cdef inline int64_t place_o(Store* store, int relation, int view, int64_t o) noexcept nogil:
+    if o_is_id(store, relation):
+        return o
+    if (store.o_bare >> view) & 1:
+        return node_at(store, o).id
+    return row_get(store, o, store.o_variable[view])
+
+
+cdef inline uint64_t s_ready(Store* store, int relation, int64_t s) noexcept nogil:
+    """The views that ask nothing more of this s."""
+    return ~<uint64_t>0 if s_is_id(store, relation) else node_at(store, s).s_open | store.s_free
+
+
+cdef inline uint64_t o_ready(Store* store, int relation, int64_t o) noexcept nogil:
+    return ~<uint64_t>0 if o_is_id(store, relation) else node_at(store, o).o_open | store.o_free
+
+
+cdef inline void settle(Store* store, int32_t number) noexcept nogil:
+    """Admits a pair to the views both of whose ends are ready, without output, and hangs it where the others wait."""
+    cdef Wait* pair = wait_at(store, number)
+    cdef int relation = relation_of(store, pair), view
+    cdef uint64_t by_s, admitted
+    if pair.until <= store.now:
+        wait_remove(store, number)
+        return
+    by_s = s_ready(store, relation, pair.s)
+    admitted = pair.views & by_s & o_ready(store, relation, pair.o)
+    by_s &= pair.views & ~admitted
+    while admitted:
+        view = trailing_zeros(admitted)
+        admitted &= admitted - 1
+        edge_add(store, view, place_s(store, relation, view, pair.s), place_o(store, relation, view, pair.o), pair.until)
+        if pair.views == <uint64_t>1 << view:
+            wait_remove(store, number)
+            return
+        pair.views &= ~(<uint64_t>1 << view)
+    s_link(store, number, pair.views & ~by_s != 0)
+    o_link(store, number, by_s != 0)
+
+
+cdef inline void wait_put(Store* store, int relation, int64_t s, int64_t o, uint64_t views, int64_t until) noexcept nogil:
+    """Lets a pair wait for these views, or wait longer."""
+    cdef uint32_t hash = pair_hash(relation, s, o)
+    cdef Probe found = probe(&store.wait_index, hash)
+    cdef int32_t number, spare = -1
+    cdef uint64_t shared
+    cdef Wait* pair
+    while True:
+        number = probe_next(&store.wait_index, &found)
+        if number < 0:
+            break
+        pair = wait_at(store, number)
+        if pair.s != s or pair.o != o or relation_of(store, pair) != relation:
+            continue
+        shared = pair.views & views
+        if pair.until > store.now and pair.until >= until:
+            views &= ~shared
+        elif pair.until <= store.now or shared == pair.views:
+            pair.until = NEVER
+            spare = number
+        else:
+            pair.views &= ~shared
+    if views == 0:
+        return
+    if spare < 0:
+        spare = record_new(&store.waits, sizeof(Wait))
+        pair = wait_at(store, spare)
+        pair.s = s
+        pair.o = o
+        pair.s_prev = UNLINKED
+        pair.o_prev = UNLINKED
+        if not s_is_id(store, relation):
+            node_at(store, s).uses += 1
+        if not o_is_id(store, relation):
+            node_at(store, o).uses += 1
+        index_put(&store.wait_index, hash, spare)
+    pair = wait_at(store, spare)
+    pair.views = views
+    pair.until = until
+    note(store, trailing_zeros(views), until, spare, WAIT_NOTE)
+    settle(store, spare)
+
+
+cdef inline void wait_end(Store* store, int relation, int64_t s, int64_t o, uint64_t views) noexcept nogil:
+    """Ends the waiting of a pair for these views."""
+    cdef Probe found = probe(&store.wait_index, pair_hash(relation, s, o))
+    cdef int32_t number
+    cdef uint64_t shared
+    cdef Wait* pair
+    while True:
+        number = probe_next(&store.wait_index, &found)
+        if number < 0:
+            return
+        pair = wait_at(store, number)
+        if pair.s != s or pair.o != o or relation_of(store, pair) != relation:
+            continue
+        shared = pair.views & views
+        if shared and shared == pair.views:
+            wait_remove(store, number)
+            found = probe(&store.wait_index, pair_hash(relation, s, o))
+        elif shared:
+            pair.views &= ~shared
+
+
+# Qualifications
+
+cdef inline int64_t least_end(Store* store, Row* row) noexcept nogil:
+    cdef int64_t* ends = ends_of(store, row)
+    cdef int64_t least = ends[0]
+    cdef int i
+    for i in range(1, store.unary[row.variable]):
+        least = min(least, ends[i])
+    return least
+
+
+cdef inline void row_open(Store* store, int32_t number) noexcept nogil:
+    """Lets edges come to a row, those that waited for it first."""
+    cdef Row* row = row_at(store, number)
+    cdef int64_t node_number = row.node
+    cdef int variable = row.variable
+    cdef Node* node = node_at(store, node_number)
+    cdef int32_t waiting, following
+    row.open = 1
+    node.s_open |= store.s_views[variable]
+    node.o_open |= store.o_views[variable]
+    waiting = node.s_waiting if store.s_views[variable] else -1
+    while waiting >= 0:
+        following = wait_at(store, waiting).s_next
+        settle(store, waiting)
+        waiting = following
+    waiting = node_at(store, node_number).o_waiting if store.o_views[variable] else -1
+    while waiting >= 0:
+        following = wait_at(store, waiting).o_next
+        settle(store, waiting)
+        waiting = following
+
+
+# Expiry
+
+cdef inline void expire(Store* store, int64_t most) noexcept nogil:
+    """Removes what died by now, after at most so many notes."""
+    cdef Note due
+    cdef Row* row
+    cdef int place
+    while most > 0 and store.agenda.next_tick <= store.now:
+        most -= 1
+        due = agenda_pop(&store.agenda)
+        if due.kind == EDGE_NOTE:
+            if edge_at(store, due.number).view >= 0 and edge_at(store, due.number).until <= store.now:
+                edge_remove(store, due.number)
+        elif due.kind == WAIT_NOTE:
+            if wait_at(store, due.number).views and wait_at(store, due.number).until <= store.now:
+                wait_remove(store, due.number)
+        else:
+            row = row_at(store, due.number)
+            place = due.kind - UNARY_NOTE
+            if row.variable == NO_VARIABLE:
+                continue
+            if NEVER < ends_of(store, row)[place] <= store.now:
+                ends_of(store, row)[place] = NEVER
+                store.held[store.unary_view[row.variable][place]] -= 1
+                row.until = NEVER
+                row_release(store, due.number)

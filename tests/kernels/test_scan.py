@@ -1,0 +1,55 @@
+"""The scan against a double loop over triples and patterns."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from millstream.kernels.scan import Scan
+
+ids = st.integers(0, 4)
+patterns = st.tuples(ids, st.sampled_from(["so", "s", "o", "same"]), ids)
+
+
+def pattern_row(predicate, shape, constant):
+    return (constant if shape == "o" else -1, predicate, constant if shape == "s" else -1)
+
+
+def matched(shape, constant, s, o):
+    """What a pattern's variables are bound to, None where it does not match."""
+    match shape:
+        case "so":
+            return s, o
+        case "s":
+            return (s, -1) if o == constant else None
+        case "o":
+            return (o, -1) if s == constant else None
+        case _:
+            return (s, -1) if s == o else None
+
+
+@given(st.lists(patterns, max_size=12), st.lists(st.tuples(ids, ids, ids), max_size=30))
+def test_rows_are_those_of_a_double_loop(chosen, triples):
+    scan = Scan([pattern_row(*p) for p in chosen], [shape == "same" for _, shape, _ in chosen])
+    expected = [
+        (i, view, *found)
+        for i, (s, p, o) in enumerate(triples)
+        for view, (predicate, shape, constant) in enumerate(chosen)
+        if p == predicate and (found := matched(shape, constant, s, o)) is not None
+    ]
+    table = np.array(triples, np.int64).reshape(-1, 3)
+    for _ in range(2):
+        columns = scan.match(*(np.ascontiguousarray(table[:, c]) for c in range(3)))
+        assert list(zip(*(c.tolist() for c in columns), strict=True)) == expected
+
+
+@pytest.mark.parametrize("pattern", [(1, 2, 3), (-1, -1, 3), (-2, 1, -1)])
+def test_patterns_without_predicate_or_variable_are_refused(pattern):
+    with pytest.raises(ValueError):
+        Scan([pattern])
+
+
+def test_columns_of_different_length_are_refused():
+    one, two = np.zeros(1, np.int64), np.zeros(2, np.int64)
+    with pytest.raises(ValueError, match="length"):
+        Scan([(-1, 0, -1)]).match(one, two, one)
