@@ -32,6 +32,7 @@ class _Grouping:
 
     def extract(self, expression: a.Expression) -> a.Expression:
         """The expression with its aggregates replaced by their variables."""
+
         def change(part: a.Expression) -> a.Expression | None:
             if isinstance(part, a.Aggregate):
                 if part not in self.aggregates:

@@ -1,0 +1,518 @@
+"""The reference evaluator: what every query must emit, by recomputing every answer set at every change.
+
+It is the executable form of the semantics: slow, obvious, and without any idea of its own about SPARQL, which
+pyoxigraph evaluates over the contents of windows and datasets. Production code cannot import it.
+
+A tick is (milliseconds, phase): 0 for the expiries of that millisecond, 1 for its elements and dataset changes, 2 for what
+enters and leaves on grids. `Reference` takes the same calls as `millstream.Engine`; each registered query collects its
+changes, one `Change` for every answer set that emitted something.
+
+Where pyoxigraph departs from the recommendation, the recommendation wins; tests must not rely on it there:
+- its store keeps numbers, dates and booleans by value: "01"^^xsd:integer comes back as "1", and both are one term to it;
+- it does arithmetic on decimals with 18 digits after the point.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cmp_to_key, partial
+from typing import Any, TypeAlias
+
+import pyoxigraph as ox
+from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Store, Triple, Variable
+
+from millstream.language import algebra as a
+from millstream.language.iris import DEFAULT_BASE, resolve
+from millstream.language.windows import All, Elements, Event, Now, Range, Slide, Step, StreamWindow, Triples
+from millstream.rdf import coerce_triples
+from tests.plain_sparql import NOW, OwnAggregate, plain
+
+Tick: TypeAlias = tuple[int, int]
+Row: TypeAlias = tuple[Any, ...]
+"""A solution in the order of the query's variables (None: unbound), a triple alone, or a boolean alone."""
+GraphName: TypeAlias = NamedNode | None
+
+EXPIRY, ELEMENT, GRID = 0, 1, 2
+FOREVER: Tick = (1 << 62, 0)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What one change made a query emit: rows with weights, at a time."""
+
+    at_ms: int
+    rows: Counter[Row]
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A triple as one window sees it. Count windows go by the numbers, which count from registration."""
+
+    triple: Triple
+    seen_from: Tick
+    until: Tick
+    element_number: int
+    triple_number: int
+
+
+@dataclass
+class WindowContent:
+    """One window of one query: everything that arrived and may still be or become visible."""
+
+    window: StreamWindow
+    t0_ms: int
+    arrivals: list[Arrival] = field(default_factory=list)
+    elements: int = 0
+    triples: int = 0
+    event_open: bool = False
+
+    def grid(self, at_ms: int, length_ms: int) -> int:
+        """The first grid instant at or after a time."""
+        return self.t0_ms + -(-(at_ms - self.t0_ms) // length_ms) * length_ms
+
+    def arrive(self, triples: tuple[Triple, ...], at_ms: int) -> None:
+        self.elements += 1
+        self.event_open = True
+        for triple in triples:
+            self.triples += 1
+            seen_from, until = self.interval(at_ms)
+            self.arrivals.append(Arrival(triple, seen_from, until, self.elements, self.triples))
+
+    def interval(self, at_ms: int) -> tuple[Tick, Tick]:
+        """The table of windows: seen from, until (exclusive)."""
+        match self.window.window:
+            case Range(range_ms):
+                return (at_ms, ELEMENT), (at_ms + range_ms, EXPIRY)
+            case Slide(range_ms, slide_ms):
+                return (at_ms, ELEMENT), (self.grid(at_ms, slide_ms) + range_ms, EXPIRY)
+            case Step(range_ms, step_ms):
+                return (self.grid(at_ms, step_ms), GRID), (self.grid(at_ms + range_ms, step_ms), GRID)
+            case Now():
+                return (at_ms, ELEMENT), (at_ms + 1, EXPIRY)
+            case Triples() | Elements() | Event() | All():
+                return (at_ms, ELEMENT), FOREVER
+
+    def visible(self, arrival: Arrival, tick: Tick) -> bool:
+        match self.window.window:
+            case Triples(count):
+                return self.triples - arrival.triple_number < count
+            case Elements(count):
+                return self.elements - arrival.element_number < count
+            case Event():
+                return self.event_open and arrival.element_number == self.elements
+            case _:
+                return arrival.seen_from <= tick < arrival.until
+
+    def content(self, tick: Tick) -> set[Triple]:
+        return {arrival.triple for arrival in self.arrivals if self.visible(arrival, tick)}
+
+    def ticks_after(self, tick: Tick) -> list[Tick]:
+        """When the content may change by itself."""
+        return [t for arrival in self.arrivals for t in (arrival.seen_from, arrival.until) if tick < t < FOREVER]
+
+    def last_end(self) -> Tick | None:
+        """The latest finite end of anything that is or will be visible."""
+        return max((x.until for x in self.arrivals if x.until < FOREVER and x.seen_from < x.until), default=None)
+
+
+class ReferenceQuery:
+    """One registered query and all it emitted."""
+
+    def __init__(self, engine: Reference, text: str, output: str | None) -> None:
+        self.engine = engine
+        self.plain = plain(text)
+        self.query = self.plain.query
+        self.output = a.Output(output) if output else self.query.output
+        self.windows = {w: WindowContent(w, engine.t0_ms) for w in self.query.windows}
+        self.changes: list[Change] = []
+        self.answers: Counter[Row] = Counter()
+        self.first_element_ms: int | None = None
+        self.last_instant: Tick = (-(1 << 62), GRID)
+        self.now = _datetime(engine.clock_ms)
+        self.reads_default, self.reads_named = graphs_read(self.query)
+
+    @property
+    def closes_windows(self) -> bool:
+        return self.query.closes_windows
+
+    def reads(self, graph: GraphName) -> bool:
+        dataset = self.query.dataset
+        if graph is None:
+            return self.reads_default and dataset.default is None
+        if self.reads_default and dataset.default is not None and graph in dataset.default:
+            return True
+        if dataset.named is not None and graph not in dataset.named:
+            return False
+        return self.reads_named is None or graph in self.reads_named
+
+    # Instants of grids ------------------------------------------------------------------------------------------------
+
+    def next_instant(self, after: Tick) -> Tick | None:
+        """The next instant at which windows close, for a query that answers then."""
+        if not self.closes_windows or self.first_element_ms is None:
+            return None
+        since = max(self.first_element_ms, after[0] if after < (after[0], GRID) else after[0] + 1)
+        return min((w.grid(since, _step_ms(w.window)), GRID) for w in self.windows.values())
+
+    # Answers ----------------------------------------------------------------------------------------------------------
+
+    def report(self, tick: Tick) -> None:
+        """Recomputes the answer set after a change and emits what the output operator asks for."""
+        before, self.answers = self.answers, self.evaluate(tick)
+        appeared, disappeared = self.answers - before, before - self.answers
+        emitted: Counter[Row] = Counter()
+        match self.output:
+            case a.Output.ISTREAM:
+                emitted = appeared
+            case a.Output.DSTREAM:
+                emitted = disappeared
+            case a.Output.RSTREAM:
+                emitted = Counter(self.answers)
+            case a.Output.CHANGES:
+                emitted = Counter(appeared)
+                for row, count in disappeared.items():
+                    emitted[row] = -count
+        if emitted:
+            self.changes.append(Change(tick[0], emitted))
+            if self.query.form is a.Form.CONSTRUCT and self.query.name is not None:
+                if self.output in (a.Output.ISTREAM, a.Output.RSTREAM):
+                    triples = tuple(sorted((row[0] for row in emitted), key=str))
+                    self.engine.feed(self.query.name, triples, tick[0])
+
+    def evaluate(self, tick: Tick) -> Counter[Row]:
+        store = Store()
+        for graph, triples in self.contents(tick):
+            store.extend(Quad(t.subject, t.predicate, t.object, graph) for t in triples)
+        found: Any = store.query(
+            self.plain.text,
+            base_iri=DEFAULT_BASE,
+            custom_functions={NOW: lambda: self.now},
+            custom_aggregate_functions={n: partial(Accumulator, own) for n, own in self.plain.aggregates.items()},
+        )
+        match self.query.form:
+            case a.Form.ASK:
+                return Counter([(bool(found),)])
+            case a.Form.CONSTRUCT:
+                return Counter(dict.fromkeys(((t,) for solution in found for t in self.instantiate(solution)), 1))
+            case _:
+                return Counter(tuple(solution[v.value] for v in self.query.variables) for solution in found)
+
+    def contents(self, tick: Tick) -> Iterable[tuple[NamedNode | DefaultGraph, Iterable[Triple]]]:
+        """The graphs the plain query sees: its dataset, windows merged into the default graph, windows of their own."""
+        graphs, dataset = self.engine.graphs, self.query.dataset
+        default: list[GraphName] = [None] if dataset.default is None else list(dataset.default)
+        for graph in default:
+            yield DefaultGraph(), graphs.get(graph, ())
+        for window in self.query.default_windows:
+            yield DefaultGraph(), self.windows[window].content(tick)
+        for name, triples in graphs.items():
+            if name is not None and (dataset.named is None or name in dataset.named):
+                yield name, triples
+        for window, graph_name in self.plain.window_graphs.items():
+            yield graph_name, self.windows[window].content(tick)
+
+    def instantiate(self, solution: Any) -> Iterable[Triple]:
+        bindings = {v: solution[v.value] for v in self.query.variables}
+
+        def term(t: a.PatternTerm) -> Any:
+            match t:
+                case Variable():
+                    return bindings[t]
+                case BlankNode():
+                    return skolem(t.value, bindings)
+                case _:
+                    return t
+
+        for pattern in self.query.template:
+            s, p, o = term(pattern.subject), term(pattern.predicate), term(pattern.object)
+            if isinstance(s, NamedNode | BlankNode) and isinstance(p, NamedNode) and o is not None:
+                yield Triple(s, p, o)
+
+    def forget(self, tick: Tick) -> None:
+        """Drops what can never be seen again, so that long timelines stay affordable."""
+        for content in self.windows.values():
+            content.arrivals = [
+                x for x in content.arrivals if content.visible(x, tick) or x.seen_from > tick and x.seen_from < x.until
+            ]
+
+
+class Reference:
+    """The engine's calls, answered by recomputing."""
+
+    def __init__(self, *, lateness_ms: int = 0, t0_ms: int = 0) -> None:
+        self.lateness_ms = lateness_ms
+        self.t0_ms = t0_ms
+        self.clock_ms = t0_ms
+        self.graphs: dict[GraphName, set[Triple]] = {None: set()}
+        self.queries: list[ReferenceQuery] = []
+        self.late: list[Any] = []
+        self._tick: Tick = (-(1 << 62), EXPIRY)
+        self._max_seen: int | None = None
+        self._passed: int | None = None
+        self._held: list[tuple[int, int, Any]] = []
+        self._number = 0
+        self._fed: list[tuple[str, tuple[Triple, ...], int]] = []
+
+    # Calls ------------------------------------------------------------------------------------------------------------
+
+    def register(self, text: str, output: str | None = None) -> ReferenceQuery:
+        query = ReferenceQuery(self, text, output)
+        self.queries.append(query)
+        if not query.windows:
+            query.report((self.clock_ms, ELEMENT))
+            self._process_fed()
+        return query
+
+    def push(self, stream: str, triples: Any, at_ms: int) -> None:
+        self._offer(at_ms, ("element", resolve(DEFAULT_BASE, stream), coerce_triples(triples)))
+
+    def insert(self, triples: Any, at_ms: int = 0, graph: str | None = None) -> None:
+        self._offer(at_ms, ("insert", _graph_name(graph), coerce_triples(triples)))
+
+    def delete(self, triples: Any, at_ms: int = 0, graph: str | None = None) -> None:
+        self._offer(at_ms, ("delete", _graph_name(graph), coerce_triples(triples)))
+
+    def load(self, triples: Any, graph: str | None = None) -> None:
+        """What a dataset holds before anything happens."""
+        self.graphs.setdefault(_graph_name(graph), set()).update(coerce_triples(triples))
+
+    def advance_to(self, at_ms: int) -> None:
+        self._passed = at_ms if self._passed is None else max(self._passed, at_ms)
+        self._run(at_ms)
+        self._pass_time((at_ms, GRID + 1))
+        self.clock_ms = max(self.clock_ms, at_ms)
+
+    def finish(self) -> None:
+        """Everything held is processed, then time reaches the last end: what expires there does, no window closes there."""
+        if self._held:
+            self._run(max(at_ms for at_ms, _, _ in self._held))
+        while True:
+            ends = [e for q in self.queries for w in q.windows.values() if (e := w.last_end()) is not None]
+            end = max(ends, default=None)
+            if end is None or (end[0], ELEMENT) <= self._tick:
+                return
+            self._pass_time((end[0], ELEMENT))
+            self.clock_ms = max(self.clock_ms, end[0])
+
+    # Order of processing ----------------------------------------------------------------------------------------------
+
+    def _offer(self, at_ms: int, operation: Any) -> None:
+        point = None if self._max_seen is None else self._max_seen - self.lateness_ms
+        if (point is not None and at_ms < point) or (self._passed is not None and at_ms <= self._passed):
+            self.late.append((at_ms, operation))
+            return
+        self._number += 1
+        heapq.heappush(self._held, (at_ms, self._number, operation))
+        self._max_seen = at_ms if self._max_seen is None else max(self._max_seen, at_ms)
+        reached = self._max_seen - self.lateness_ms
+        self._run(reached)
+        # Time has reached that point, but more may come at it: its expiries are due, its grid instant is not.
+        self._pass_time((reached, ELEMENT))
+
+    def _run(self, until_ms: int) -> None:
+        while self._held and self._held[0][0] <= until_ms:
+            at_ms, _, operation = heapq.heappop(self._held)
+            self._pass_time((at_ms, ELEMENT))
+            self.clock_ms = max(self.clock_ms, at_ms)
+            self._apply(at_ms, operation)
+            self._process_fed()
+
+    def _apply(self, at_ms: int, operation: Any) -> None:
+        match operation:
+            case ("element", stream, triples):
+                self._element(stream, triples, at_ms)
+            case (kind, graph, triples):
+                content = self.graphs.setdefault(graph, set())
+                effective = set(triples) - content if kind == "insert" else set(triples) & content
+                if kind == "insert":
+                    content |= effective
+                else:
+                    content -= effective
+                if effective:
+                    for query in self.queries:
+                        if query.reads(graph) and not query.closes_windows:
+                            query.report((at_ms, ELEMENT))
+
+    def _element(self, stream: str, triples: tuple[Triple, ...], at_ms: int) -> None:
+        tick = (at_ms, ELEMENT)
+        for query in self.queries:
+            windows = [w for w in query.windows.values() if w.window.stream.value == stream]
+            if not windows:
+                continue
+            # An EVENT window is emptied as a change of its own before the next element.
+            emptied = False
+            for window in windows:
+                if isinstance(window.window.window, Event) and window.event_open:
+                    window.event_open = False
+                    emptied = True
+            if emptied and not query.closes_windows:
+                query.report(tick)
+        for query in self.queries:
+            windows = [w for w in query.windows.values() if w.window.stream.value == stream]
+            if not windows:
+                continue
+            if query.first_element_ms is None:
+                query.first_element_ms = at_ms
+            for window in windows:
+                window.arrive(triples, at_ms)
+            if not query.closes_windows:
+                query.report(tick)
+            query.forget(tick)
+
+    def feed(self, stream: str, triples: tuple[Triple, ...], at_ms: int) -> None:
+        """The emissions of a CONSTRUCT query become an element, processed next."""
+        self._fed.append((stream, triples, at_ms))
+
+    def _process_fed(self) -> None:
+        while self._fed:
+            self._element(*self._fed.pop(0))
+
+    def _pass_time(self, until: Tick) -> None:
+        """All changes that time brings by itself before a tick, in order."""
+        while True:
+            ticks = [t for q in self.queries for w in q.windows.values() for t in w.ticks_after(self._tick)]
+            ticks += [t for q in self.queries if (t := q.next_instant(max(q.last_instant, self._tick))) is not None]
+            tick = min(ticks, default=FOREVER)
+            if tick >= until:
+                break
+            self._tick = tick
+            self.clock_ms = max(self.clock_ms, tick[0])
+            for query in self.queries:
+                if query.closes_windows:
+                    if query.next_instant(_just_before(tick)) == tick and tick > query.last_instant:
+                        query.last_instant = tick
+                        query.report(tick)
+                elif any(w.content(tick) != w.content(_just_before(tick)) for w in query.windows.values()):
+                    query.report(tick)
+                query.forget(tick)
+            self._process_fed()
+        self._tick = max(self._tick, until)
+
+
+# Parts ------------------------------------------------------------------------------------------------------------------
+
+
+def _just_before(tick: Tick) -> Tick:
+    at_ms, phase = tick
+    return (at_ms, phase - 1) if phase else (at_ms - 1, GRID)
+
+
+def _step_ms(window: StreamWindow) -> int:
+    assert window.window.step_ms is not None
+    return window.window.step_ms
+
+
+def _graph_name(graph: str | None) -> GraphName:
+    return None if graph is None else NamedNode(resolve(DEFAULT_BASE, graph))
+
+
+def _datetime(at_ms: int) -> Literal:
+    import datetime
+
+    moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(milliseconds=at_ms)
+    return Literal(moment.isoformat() + "Z", datatype=NamedNode("http://www.w3.org/2001/XMLSchema#dateTime"))
+
+
+def skolem(label: str, bindings: dict[Variable, Any]) -> BlankNode:
+    """The blank node a template makes for a solution: the same for the same solution."""
+    text = label + "\n" + "\n".join(sorted(f"{v.value} {t}" for v, t in bindings.items() if t is not None))
+    return BlankNode("c" + hashlib.sha256(text.encode()).hexdigest()[:32])
+
+
+def graphs_read(query: a.Query) -> tuple[bool, set[NamedNode] | None]:
+    """Whether a query reads the default graph, and which named graphs (None: any)."""
+    named: set[NamedNode] | None = set()
+    default = False
+
+    def visit(node: Any, graph: Any) -> None:
+        nonlocal named, default
+        match node:
+            case a.BGP(()):
+                pass
+            case a.BGP() | a.Path():
+                if graph is None:
+                    default = True
+            case a.Graph(name, inner):
+                if isinstance(name, Variable):
+                    named = None
+                elif named is not None:
+                    named.add(name)
+                visit(inner, name)
+            case a.Window(_, inner):
+                visit(inner, "window")
+            case tuple():
+                for part in node:
+                    visit(part, graph)
+            case _ if hasattr(node, "__dataclass_fields__") and not isinstance(node, StreamWindow):
+                for name in node.__dataclass_fields__:
+                    if name != "place":
+                        visit(getattr(node, name), graph)
+
+    visit(query.pattern, None)
+    return default, named
+
+
+class Accumulator:
+    """MEDIAN, SAMPLE and GROUP_CONCAT for the outside engine, in term order where order matters."""
+
+    def __init__(self, own: OwnAggregate) -> None:
+        self.own = own
+        self.terms: list[Any] = []
+
+    def accumulate(self, term: Any) -> None:
+        self.terms.append(term)
+
+    def finish(self) -> Any:
+        terms = list(dict.fromkeys(self.terms)) if self.own.distinct else self.terms
+        if self.own.function == "MEDIAN":
+            return median(terms)
+        ordered = sorted(terms, key=term_key)
+        if self.own.function == "SAMPLE":
+            return ordered[0] if ordered else None
+        if not all(isinstance(t, Literal | NamedNode) for t in ordered):
+            return None
+        return Literal(self.own.separator.join(t.value for t in ordered))
+
+
+def median(terms: list[Any]) -> Any:
+    """The middle value, or half the sum of the two middle ones; nothing for no values or one that is not a number."""
+    if not terms or any(_calculate("isNumeric(?x)", x=t) != Literal(True) for t in terms):
+        return None
+
+    def compare(x: Any, y: Any) -> int:
+        if _calculate("?x < ?y", x=x, y=y) == Literal(True):
+            return -1
+        return 1 if _calculate("?y < ?x", x=x, y=y) == Literal(True) else 0
+
+    ordered = sorted(sorted(terms, key=term_key), key=cmp_to_key(compare))
+    middle = len(ordered) // 2
+    if len(ordered) % 2:
+        return ordered[middle]
+    return _calculate("(?x + ?y) / 2", x=ordered[middle - 1], y=ordered[middle])
+
+
+def _calculate(expression: str, **values: Any) -> Any:
+    substitutions = {Variable(name): value for name, value in values.items()}
+    found: Any = Store().query(f"SELECT ({expression} AS ?r) {{}}", substitutions=substitutions)
+    (solution,) = found
+    return solution["r"]
+
+
+def term_key(term: Any) -> tuple[Any, ...]:
+    """Term order; see `plain_sparql.term_order`."""
+    match term:
+        case None:
+            return (0,)
+        case BlankNode():
+            return (1, term.value)
+        case NamedNode():
+            return (2, term.value)
+        case Literal():
+            number = _calculate("IF(isNumeric(?x), <http://www.w3.org/2001/XMLSchema#double>(?x), ?none)", x=term)
+            rest = (term.value, term.language or "", term.datatype.value)
+            return (4, 0.0, *rest) if number is None else (3, float(number.value), *rest)
+    raise TypeError(ox.__name__)
