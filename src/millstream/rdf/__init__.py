@@ -2,18 +2,27 @@
 
 from millstream.rdf.blanks import BlankScope, Term
 from millstream.rdf.element import OnRejected, Rejected, Rejections, StreamElement
+from millstream.rdf.formats import Format, format_of_path, named_format
+from millstream.rdf.readers import read_elements, read_quads
 from millstream.rdf.terms import coerce_triples, parse_term, term_text, triple_text
 from millstream.rdf.times import time_ms
+from millstream.rdf.timing import parse_time_option
 
 __all__ = [
     "BlankScope",
+    "Format",
     "OnRejected",
     "Rejected",
     "Rejections",
     "StreamElement",
     "Term",
     "coerce_triples",
+    "format_of_path",
+    "named_format",
     "parse_term",
+    "parse_time_option",
+    "read_elements",
+    "read_quads",
     "term_text",
     "time_ms",
     "triple_text",

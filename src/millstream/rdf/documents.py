@@ -2,8 +2,8 @@
 
 Of a malformed RDF/XML document the statements before the fault are kept, for its statements are complete where they
 end. Of malformed JSON-LD nothing is kept, since a context or key that comes later can change what came before.
-In JSON-LD lines a line of `{"@context": ...}` alone sets the context of the lines after it, and `{}` is an empty message
-(RDF Messages, section JSON-LD). Remote contexts are never fetched.
+In JSON-LD lines a line of `{"@context": ...}` alone sets the context of the lines after it, and `{}` is an empty
+message (RDF Messages, section JSON-LD). Remote contexts are never fetched.
 """
 
 from __future__ import annotations

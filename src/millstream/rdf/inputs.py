@@ -46,7 +46,8 @@ class ByteStream:
     """Bytes of a source, decompressed, without a byte order mark."""
 
     def __init__(self, raw: Readable, rejections: Rejections) -> None:
-        self._raw = raw
+        # What is there now, not a full chunk, or a pipe would hold back its last lines.
+        self._read_some = getattr(raw, "read1", raw.read)
         self._rejections = rejections
         self._pending = b""
         self._ended = False
@@ -61,6 +62,11 @@ class ByteStream:
             while len(self._pending) < len(_BOM) and not self._ended:
                 self._pending += self._next(CHUNK)
             self._pending = self._pending.removeprefix(_BOM)
+
+    @property
+    def is_compressed(self) -> bool:
+        """Whether the bytes had to be decompressed."""
+        return self._inflate is not None
 
     def read(self, size: int = -1, /) -> bytes:
         """Up to `size` bytes, none at the end; all that is left without a size."""
@@ -116,7 +122,7 @@ class ByteStream:
 
     def _read_raw(self, size: int) -> bytes:
         try:
-            found = self._raw.read(size)
+            found = self._read_some(size)
         except (OSError, EOFError, UnicodeDecodeError) as error:
             raise DataError(f"cannot be read: {error}", source=self._rejections.source) from error
         if isinstance(found, str):

@@ -16,6 +16,7 @@ from millstream.errors import DataError
 from millstream.rdf.blanks import BlankScope, Term
 from millstream.rdf.element import bounded, without_repeats
 from millstream.rdf.faults import fault_of
+from millstream.rdf.nesting import TOO_DEEP, triple_terms_too_deep
 
 # One term each, so that three strings cannot be cut into terms differently than passed.
 _IRI = r"<[^\x00-\x20<>\"{}|^`]*>"
@@ -72,6 +73,8 @@ def coerce_triples(triples: object, *, scope: BlankScope | None = None) -> tuple
 
 def _from_text(text: str | bytes | bytearray | memoryview, scope: BlankScope) -> tuple[Triple, ...]:
     encoded = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
+    if triple_terms_too_deep(encoded):
+        raise DataError(TOO_DEEP, source="triples", text=bounded(encoded))
     try:
         quads = list(parse(input=encoded, format=RdfFormat.N_TRIPLES))
     except (SyntaxError, ValueError) as error:
@@ -150,6 +153,11 @@ def _from_rdflib(term: Any) -> Term:
     raise DataError(f"a {type(term).__name__} cannot stand in a triple of data", text=bounded(value))
 
 
+def is_one_term(text: str) -> bool:
+    """Whether a text looks like exactly one N-Triples term, which then still has to be parsed."""
+    return _TERM.fullmatch(text) is not None
+
+
 def _one_term(text: str, where: str) -> str:
     stripped = text.strip(" \t")
     if _TERM.fullmatch(stripped) is None:
@@ -161,6 +169,8 @@ def _one_term(text: str, where: str) -> str:
 
 def _parse_line(line: str, scope: BlankScope, where: str) -> Quad:
     encoded = line.encode("utf-8", "surrogatepass")
+    if triple_terms_too_deep(encoded):
+        raise DataError(TOO_DEEP, source=where, text=bounded(line))
     try:
         quads = list(parse(input=encoded, format=RdfFormat.N_TRIPLES))
     except (SyntaxError, ValueError) as error:

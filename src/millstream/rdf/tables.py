@@ -1,0 +1,241 @@
+"""Tables as streams: rows with `s`, `p`, `o` in N-Triples syntax, `at_ms`, and optionally `element` and `g`.
+
+Consecutive rows with an equal `element` form an element; without that column each row is one. A malformed row is set
+aside and its element goes on without it; rows of an element that disagree on the time are set aside as a whole. Lines
+are counted as in the file for CSV (the header is line 1, a row is one line) and as rows from 1 otherwise.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.ipc
+import pyarrow.parquet
+from pyoxigraph import Quad, RdfFormat, parse
+
+from millstream.errors import DataError
+from millstream.rdf.blanks import BlankScope
+from millstream.rdf.element import Rejections
+from millstream.rdf.formats import Format
+from millstream.rdf.lines import ByteSource
+from millstream.rdf.terms import is_one_term, parse_term
+from millstream.rdf.times import MAX_MS, MIN_MS, integer_ms
+from millstream.rdf.timing import Group
+
+TABLE_TYPES = (pa.Table, pa.RecordBatch, pa.RecordBatchReader)
+
+_ROWS = 50_000
+_ARROW_FILE = b"ARROW1"
+
+
+class Row(NamedTuple):
+    """A good row: its quad, and the values of its columns at_ms and element."""
+
+    quad: Quad
+    at_ms: int | None
+    element: Any
+    line: int
+
+
+def open_table(
+    format: Format, source: ByteSource, rejections: Rejections, *, path: Path | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The batches of a table file; `path` is given where the bytes on disk are the table, so that parts can be read."""
+    try:
+        match format:
+            case Format.CSV:
+                yield from _open_csv(source, rejections)
+            case Format.PARQUET:
+                whole = pa.BufferReader(source.read(-1)) if path is None else str(path)
+                yield from pyarrow.parquet.ParquetFile(whole).iter_batches(batch_size=_ROWS)
+            case _:
+                data = source.read(-1)
+                if data.startswith(_ARROW_FILE):
+                    file = pyarrow.ipc.open_file(data)
+                    yield from (file.get_batch(index) for index in range(file.num_record_batches))
+                else:
+                    yield from pyarrow.ipc.open_stream(data)
+    except (pa.ArrowException, OSError) as error:
+        rejections.reject(f"not a readable {format.value} table: {error}")
+
+
+def batches_of(table: Any) -> Iterator[pa.RecordBatch]:
+    """The batches of a table in memory."""
+    if isinstance(table, pa.RecordBatch):
+        yield table
+    elif isinstance(table, pa.Table):
+        yield from table.to_batches(max_chunksize=_ROWS)
+    else:
+        yield from table
+
+
+def read_rows(
+    batches: Iterator[pa.RecordBatch],
+    scope: BlankScope,
+    rejections: Rejections,
+    *,
+    timed: bool = True,
+    first_line: int = 1,
+) -> Iterator[Row]:
+    """The rows of a table; with `timed` those without a time are set aside."""
+    line = first_line
+    for batch in batches:
+        _check_columns(batch.schema, rejections.source, timed=timed)
+        texts = [_cells(batch, name) for name in ("s", "p", "o")]
+        graphs = _cells(batch, "g")
+        times = _times(batch) if "at_ms" in batch.schema.names else [None] * batch.num_rows
+        elements = _cells(batch, "element")
+        quads = _parse_rows(texts, scope)
+        for index, (s, p, o) in enumerate(zip(*texts, strict=True)):
+            quad, at_ms = quads[index] if quads else None, times[index]
+            try:
+                if quad is None:
+                    quad = _parse_row((s, p, o), scope)
+                if graphs[index] not in (None, ""):
+                    quad = _in_graph(quad, graphs[index], scope)
+                checked = _checked_time(at_ms) if timed else None
+            except DataError as error:
+                text = " ".join("" if cell is None else str(cell) for cell in (s, p, o))
+                rejections.reject(str(error), line=line + index, text=text)
+                continue
+            yield Row(quad, checked, elements[index], line + index)
+        line += batch.num_rows
+
+
+def group_rows(rows: Iterator[Row], rejections: Rejections, *, by_row: bool) -> Iterator[Group]:
+    """Elements of rows: each row, or consecutive ones with an equal element."""
+    waiting: list[Row] = []
+    for row in rows:
+        if waiting and (by_row or row.element is None or row.element != waiting[0].element):
+            yield from _group(waiting, rejections)
+            waiting = []
+        waiting.append(row)
+    if waiting:
+        yield from _group(waiting, rejections)
+
+
+def _group(rows: list[Row], rejections: Rejections) -> Iterator[Group]:
+    first = rows[0]
+    other = next((row for row in rows if row.at_ms != first.at_ms), None)
+    if other is not None:
+        rejections.reject(
+            f"rows of element {first.element!r} disagree on at_ms: {first.at_ms} and {other.at_ms}",
+            line=other.line,
+            text=f"{first.quad} .",
+        )
+        return
+    yield Group([row.quad for row in rows], first.line, first.at_ms)
+
+
+def _check_columns(schema: pa.Schema, source: str, *, timed: bool) -> None:
+    needed = ("s", "p", "o", "at_ms") if timed else ("s", "p", "o")
+    missing = [name for name in needed if schema.names.count(name) != 1]
+    if missing:
+        raise DataError(
+            f"needs one column each of {', '.join(missing)}; it has {', '.join(schema.names)}", source=source
+        )
+
+
+def _cells(batch: pa.RecordBatch, name: str) -> list[Any]:
+    if name not in batch.schema.names:
+        return [None] * batch.num_rows
+    cells: list[Any] = batch.column(name).to_pylist()
+    return [_text(cell) if isinstance(cell, bytes) else cell for cell in cells]
+
+
+def _text(cell: bytes) -> str | bytes:
+    try:
+        return cell.decode()
+    except UnicodeDecodeError:
+        return cell
+
+
+def _times(batch: pa.RecordBatch) -> list[Any]:
+    column = batch.column("at_ms")
+    if pa.types.is_timestamp(column.type):
+        # Floor to milliseconds, as for literals; a cast would round towards zero.
+        unit = {"s": 1000, "ms": 1}.get(column.type.unit)
+        parts = {"us": 1000, "ns": 1_000_000}.get(column.type.unit, 1)
+        counts = column.cast(pa.int64()).to_pylist()
+        return [None if n is None else n * unit if unit else n // parts for n in counts]
+    return _cells(batch, "at_ms")
+
+
+def _checked_time(value: Any) -> int:
+    if isinstance(value, str):
+        return integer_ms(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise DataError("no time in the column at_ms" if value is None else f"at_ms is not an integer: {value!r}")
+    if not MIN_MS <= value <= MAX_MS:
+        raise DataError(f"at_ms does not fit 64 bits: {value}")
+    return value
+
+
+def _parse_rows(texts: list[list[Any]], scope: BlankScope) -> list[Quad] | None:
+    """All rows at once, or nothing if any is bad."""
+    if not all(isinstance(cell, str) and is_one_term(cell) for column in texts for cell in column):
+        return None
+    lines = "\n".join(f"{s} {p} {o} ." for s, p, o in zip(*texts, strict=True)).encode("utf-8", "surrogatepass")
+    try:
+        quads = list(parse(input=lines, format=RdfFormat.N_TRIPLES))
+    except (SyntaxError, ValueError):
+        return None
+    return scope.rename(quads, lines) if len(quads) == len(texts[0]) else None
+
+
+def _parse_row(cells: tuple[Any, Any, Any], scope: BlankScope) -> Quad:
+    for name, cell in zip("spo", cells, strict=True):
+        if not isinstance(cell, str):
+            raise DataError(f"column {name} holds {'nothing' if cell is None else repr(cell)}, not an N-Triples term")
+    s, p, o = (parse_term(cell, scope=scope) for cell in cells)
+    try:
+        return Quad(s, p, o)  # type: ignore[arg-type]
+    except (TypeError, ValueError) as error:
+        raise DataError(f"not a triple: {error}") from None
+
+
+def _in_graph(quad: Quad, name: Any, scope: BlankScope) -> Quad:
+    graph: Any = parse_term(name, scope=scope) if isinstance(name, str) else name
+    try:
+        return Quad(quad.subject, quad.predicate, quad.object, graph)
+    except (TypeError, ValueError):
+        raise DataError(f"column g must hold an IRI or a blank node, got {name!r}") from None
+
+
+def _open_csv(source: ByteSource, rejections: Rejections) -> Iterator[pa.RecordBatch]:
+    def skip(row: Any) -> Literal["skip"]:
+        reason = f"the row has {row.actual_columns} cells, the header {row.expected_columns}"
+        rejections.reject(reason, line=row.number, text=row.text or "")
+        return "skip"
+
+    # Bytes, or one cell that is not UTF-8 would make the whole file unreadable.
+    types = dict.fromkeys(("s", "p", "o", "g", "at_ms", "element"), pa.binary())
+    yield from pyarrow.csv.open_csv(
+        io.BufferedReader(_Raw(source)),
+        # One thread, or malformed rows would have no numbers.
+        read_options=pyarrow.csv.ReadOptions(use_threads=False),
+        parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True, invalid_row_handler=skip),
+        convert_options=pyarrow.csv.ConvertOptions(column_types=types),
+    )
+
+
+class _Raw(io.RawIOBase):
+    """A byte source as Python's own kind of file."""
+
+    def __init__(self, source: ByteSource) -> None:
+        self._source = source
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._source.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
