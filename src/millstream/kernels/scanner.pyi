@@ -1,0 +1,29 @@
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import Buffer
+
+from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.scanner_summary import Summary
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    s: npt.NDArray[np.int64]
+    p: npt.NDArray[np.int64]
+    o: npt.NDArray[np.int64]
+    g: npt.NDArray[np.int64] | None
+    index: npt.NDArray[np.int64]
+    line: npt.NDArray[np.int64]
+    errors: list[tuple[int, int, str, str]]
+
+class Scanner:
+    dictionary: Dictionary
+    graphs: bool
+    lines: int
+    statements: int
+    kept: int
+    def __init__(
+        self, dictionary: Dictionary, *, graphs: bool = False, summary: Summary | None = None, scope: str = ""
+    ) -> None: ...
+    def feed(self, data: Buffer, final: bool = False) -> Scanned: ...

@@ -1,0 +1,341 @@
+"""N-Triples and N-Quads bytes to columns of ids.
+
+Every line is validated, whether its statement is kept or not; a bad one is reported and skipped, and the next is read. What is
+handed to `scan_lines` always ends with a line end, which no term can contain, so that no loop leaves it (see
+`scanner_bytes`); an incomplete last line waits in `carry`. Input is read in place.
+
+Columns, one row a kept statement: s, p, o, g (-1: the default graph), index (the statement's place among all valid ones, from
+0) and line (from 1). They lie in growing arrays here and are copied once, when a call returns.
+
+Repeats are cheap: an IRI equal to the last subject is not looked at again, and p is found in a small table of recent
+ones. Ids in both are good for one epoch of the dictionary.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyoxigraph
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcmp, memcpy, memset
+
+from millstream.kernels.dictionary cimport Dictionary
+from millstream.kernels.dictionary_values cimport BLANK, IRI
+from millstream.kernels.scanner_bytes cimport CLASS, LABEL, Buffer, reserve
+from millstream.kernels.scanner_grammar cimport (
+    GRAPH, NO_DOT, NO_MEMORY, OBJECT, PREDICATE, SUBJECT, TRAILING, Fault, Term, fail, free_term, scan_blank, scan_iri, scan_term,
+    skip_blanks,
+)
+from millstream.kernels.scanner_summary cimport Summary
+from millstream.kernels.scanner_reasons import REASONS
+
+cdef enum:
+    COLUMNS = 6
+    RECENT = 256          # places for recent p
+    RECENT_BYTES = 256    # longer ones are not remembered
+
+cdef struct Recent:
+    uint8_t bytes[RECENT_BYTES]
+    int64_t length
+    int64_t term_id      # of the epoch, or -1
+    int64_t epoch
+    uint32_t number      # in the summary
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """What one call of `feed` found; `g` is None in N-Triples. An error is (line, column, reason, text of the line)."""
+
+    s: np.ndarray
+    p: np.ndarray
+    o: np.ndarray
+    g: np.ndarray | None
+    index: np.ndarray
+    line: np.ndarray
+    errors: list
+
+
+cdef class Scanner:
+    """Reads one text, cut anywhere."""
+
+    cdef readonly Dictionary dictionary
+    cdef readonly bint graphs
+    cdef readonly int64_t lines, statements, kept
+    cdef Summary summary
+    cdef object scope_bytes
+    cdef const uint8_t *scope
+    cdef int64_t scope_length
+    cdef Buffer carry
+    cdef int64_t carried
+    cdef bint after_return, busy
+    cdef Term s, p, o, g
+    cdef const uint8_t *last_s        # as written in the text being read, or NULL
+    cdef int64_t last_s_length, s_id, p_id
+    cdef Recent *recent
+    cdef int64_t *columns[COLUMNS]
+    cdef int64_t rows, room
+
+    def __cinit__(self, Dictionary dictionary not None, *, bint graphs=False, Summary summary=None, str scope=""):
+        self.dictionary = dictionary
+        self.graphs = graphs
+        self.summary = None if summary is not None and summary.everything else summary
+        self.scope_bytes = scope.encode("ascii", "replace")
+        self.scope = self.scope_bytes
+        self.scope_length = len(self.scope_bytes)
+        for i in range(self.scope_length):
+            if not CLASS[self.scope[i]] & LABEL or (i == 0 and self.scope[0] == c'-'):
+                raise ValueError(f"a scope is made of ASCII letters, digits, '_' and '-', not starting with '-', got {scope!r}")
+        self.recent = <Recent *>realloc(NULL, RECENT * sizeof(Recent))
+        if self.recent == NULL:
+            raise MemoryError
+        memset(self.recent, 0, RECENT * sizeof(Recent))
+
+    def __dealloc__(self):
+        for i in range(COLUMNS):
+            free(self.columns[i])
+        free(self.recent)
+        free(self.carry.data)
+        free_term(&self.s)
+        free_term(&self.p)
+        free_term(&self.o)
+        free_term(&self.g)
+
+    def feed(self, const uint8_t[::1] data not None, bint final=False):
+        """Reads the next bytes; `final` says that the text ends with them."""
+        cdef const uint8_t *p = &data[0] if data.shape[0] else NULL
+        cdef int64_t n = data.shape[0], first = 0, last = n
+        if self.busy:
+            raise RuntimeError("a scanner was fed while it was reading")
+        self.busy = True
+        try:
+            errors = []
+            self.rows = 0
+            while last > 0 and p[last - 1] != c'\n' and p[last - 1] != c'\r':
+                last -= 1
+            if self.carried and last > 0:
+                while p[first] != c'\n' and p[first] != c'\r':
+                    first += 1
+                first += 1
+                self.keep(p, first)
+                last_carried, self.carried = self.carried, 0
+                self.scan_lines(self.carry.data, self.carry.data + <int64_t>last_carried, errors)
+            if last > first:
+                self.scan_lines(p + first, p + last, errors)
+            self.keep(p + last, n - last)
+            if final:
+                if self.carried:
+                    self.keep(b"\n", 1)
+                    last_carried, self.carried = self.carried, 0
+                    self.scan_lines(self.carry.data, self.carry.data + <int64_t>last_carried, errors)
+                self.after_return = False
+            return self.take_columns(errors)
+        finally:
+            self.busy = False
+
+    cdef int keep(self, const uint8_t *p, int64_t n) except -1:
+        """Appends to the incomplete line."""
+        if n and not reserve(&self.carry, self.carried + n):
+            raise MemoryError
+        if n:
+            memcpy(self.carry.data + self.carried, p, n)
+        self.carried += n
+        return 0
+
+    cdef object take_columns(self, list errors):
+        cdef int64_t[::1] view
+        arrays = []
+        for i in range(COLUMNS):
+            array = None
+            if i != 3 or self.graphs:
+                array = np.empty(self.rows, np.int64)
+                if self.rows:
+                    view = array
+                    memcpy(&view[0], self.columns[i], self.rows * sizeof(int64_t))
+            arrays.append(array)
+        return Scanned(*arrays, errors)
+
+    cdef int scan_lines(self, const uint8_t *p, const uint8_t *end, list errors) except -1:
+        """Reads complete lines: the last byte before `end` ends one."""
+        cdef const uint8_t *start
+        cdef const uint8_t *stop
+        cdef Fault fault
+        self.last_s = NULL
+        if self.after_return:     # the line feed of a carriage return that ended the bytes before
+            self.after_return = False
+            p += p[0] == c'\n'
+        while p < end:
+            if self.rows == self.room:
+                self.grow()
+            self.lines += 1
+            start = p
+            p = skip_blanks(p)
+            if p[0] != c'\n' and p[0] != c'\r' and p[0] != c'#':
+                stop = self.scan_statement(p, end, &fault)
+                if stop == NULL:
+                    self.last_s = NULL
+                    if fault.reason == NO_MEMORY:
+                        raise MemoryError
+                    stop = p
+                    while stop[0] != c'\n' and stop[0] != c'\r':
+                        stop += 1
+                    errors.append(self.explain(start, stop, &fault))
+                p = stop
+            if p[0] == c'#':
+                while p[0] != c'\n' and p[0] != c'\r':
+                    p += 1
+            if p[0] == c'\r':
+                if p + 1 == end:
+                    self.after_return = True
+                elif p[1] == c'\n':
+                    p += 1
+            p += 1
+        return 0
+
+    cdef const uint8_t *scan_statement(self, const uint8_t *p, const uint8_t *end, Fault *fault) noexcept nogil:
+        """Reads a statement up to its comment or line end, and adds a row if it is kept."""
+        cdef uint32_t number = 0
+        cdef bint graph = False
+        if self.last_s != NULL and end - p > self.last_s_length and memcmp(p, self.last_s, self.last_s_length) == 0:
+            p += self.last_s_length
+        else:
+            p = self.scan_s(p, end, fault)
+            if p == NULL:
+                return NULL
+        p = skip_blanks(p)
+        if p[0] != c'<':
+            return fail(fault, p, PREDICATE)
+        p = scan_iri(p, end, &self.p, fault)
+        if p == NULL:
+            return NULL
+        p = skip_blanks(p)
+        if p[0] != c'<' and p[0] != c'"' and p[0] != c'_':
+            return fail(fault, p, OBJECT)
+        p = scan_term(p, end, &self.o, fault)
+        if p == NULL:
+            return NULL
+        p = skip_blanks(p)
+        if p[0] != c'.':
+            graph = self.graphs and (p[0] == c'<' or p[0] == c'_')
+            if not graph:
+                return fail(fault, p, GRAPH if self.graphs and p[0] == c'"' else NO_DOT)
+            p = scan_iri(p, end, &self.g, fault) if p[0] == c'<' else scan_blank(p, &self.g, fault)
+            if p == NULL:
+                return NULL
+            p = skip_blanks(p)
+            if p[0] != c'.':
+                return fail(fault, p, NO_DOT)
+        p = skip_blanks(p + 1)
+        if p[0] != c'\n' and p[0] != c'\r' and p[0] != c'#':
+            return fail(fault, p, TRAILING)
+        number = self.recognise_p()
+        if (self.summary is None or self.summary.matches(&self.s, number, &self.o)) and not self.add_row(graph):
+            return fail(fault, p, NO_MEMORY)
+        self.statements += 1
+        return p
+
+    cdef const uint8_t *scan_s(self, const uint8_t *p, const uint8_t *end, Fault *fault) noexcept nogil:
+        cdef const uint8_t *start = p
+        self.last_s = NULL
+        self.s_id = -1
+        if p[0] == c'_':
+            return scan_blank(p, &self.s, fault)     # a label has no end of its own, so it is not remembered
+        if p[0] != c'<':
+            return fail(fault, p, SUBJECT)
+        p = scan_iri(p, end, &self.s, fault)
+        if p != NULL:
+            self.last_s = start
+            self.last_s_length = p - start
+        return p
+
+    cdef uint32_t recognise_p(self) noexcept nogil:
+        """Sets p_id, to -1 if it is not known in this epoch, and returns the number of p in the summary."""
+        cdef const uint8_t *bytes = self.p.bytes
+        cdef int64_t length = self.p.length
+        cdef uint64_t key = 0
+        cdef Recent *recent
+        self.p_id = -1
+        if length > RECENT_BYTES:
+            return self.summary.number(bytes, length) if self.summary is not None else 0
+        memcpy(&key, bytes + (length - 9 if length > 9 else 0), 8 if length > 9 else 3)
+        recent = &self.recent[((key + length) * 0x9E3779B97F4A7C15ULL >> 56) & (RECENT - 1)]
+        if recent.length != length or memcmp(recent.bytes, bytes, length) != 0:
+            memcpy(recent.bytes, bytes, length)
+            recent.length = length
+            recent.epoch = -1
+            recent.number = self.summary.number(bytes, length) if self.summary is not None else 0
+        if recent.epoch == self.dictionary.epoch:
+            self.p_id = recent.term_id
+        return recent.number
+
+    cdef int64_t remember_p(self) noexcept nogil:
+        """The id of p, left where recognise_p finds it."""
+        cdef const uint8_t *bytes = self.p.bytes
+        cdef int64_t length = self.p.length, term_id = self.dictionary.intern(bytes, length, IRI)
+        cdef uint64_t key = 0
+        cdef Recent *recent
+        if length <= RECENT_BYTES and term_id >= 0:
+            memcpy(&key, bytes + (length - 9 if length > 9 else 0), 8 if length > 9 else 3)
+            recent = &self.recent[((key + length) * 0x9E3779B97F4A7C15ULL >> 56) & (RECENT - 1)]
+            recent.term_id = term_id
+            recent.epoch = self.dictionary.epoch
+        return term_id
+
+    cdef int64_t intern(self, Term *term) noexcept nogil:
+        """The id of a term; blank nodes get the scope in front of their label. -1 without memory."""
+        if term.kind == BLANK and self.scope_length:
+            if not reserve(&term.text, self.scope_length + term.length):
+                return -1
+            memcpy(term.text.data, b"_:", 2)
+            memcpy(term.text.data + 2, self.scope, self.scope_length)
+            memcpy(term.text.data + 2 + self.scope_length, term.bytes + 2, term.length - 2)
+            return self.dictionary.intern(term.text.data, self.scope_length + term.length, BLANK)
+        return self.dictionary.intern(term.bytes, term.length, term.kind)
+
+    cdef bint add_row(self, bint graph) noexcept nogil:
+        """False without memory. There is room for the row: scan_lines sees to that."""
+        cdef int64_t row = self.rows, o_id, g_id = -1
+        if self.s_id < 0:
+            self.s_id = self.intern(&self.s)
+        if self.p_id < 0:
+            self.p_id = self.remember_p()
+        o_id = self.intern(&self.o)
+        if graph:
+            g_id = self.intern(&self.g)
+        if self.s_id < 0 or self.p_id < 0 or o_id < 0 or (graph and g_id < 0):
+            return False
+        self.columns[0][row] = self.s_id
+        self.columns[1][row] = self.p_id
+        self.columns[2][row] = o_id
+        self.columns[3][row] = g_id
+        self.columns[4][row] = self.statements
+        self.columns[5][row] = self.lines
+        self.rows += 1
+        self.kept += 1
+        return True
+
+    cdef int grow(self) except -1:
+        cdef int64_t room = self.room * 2 + 256
+        cdef int64_t *column
+        for i in range(COLUMNS):
+            column = <int64_t *>realloc(self.columns[i], room * sizeof(int64_t))
+            if column == NULL:
+                raise MemoryError
+            self.columns[i] = column
+        self.room = room
+        return 0
+
+    cdef tuple explain(self, const uint8_t *start, const uint8_t *stop, Fault *fault):
+        """An error with the words of pyoxigraph, or ours where it would take the line (RDF 1.2)."""
+        line = (<const char *>start)[:stop - start]
+        text = line.decode("utf-8", "replace")
+        column = len(line[:fault.at - start].decode("utf-8", "replace")) + 1
+        reason = REASONS[fault.reason]
+        try:
+            form = pyoxigraph.RdfFormat.N_QUADS if self.graphs else pyoxigraph.RdfFormat.N_TRIPLES
+            for _ in pyoxigraph.parse(line, format=form):
+                pass
+        except SyntaxError as error:
+            column = error.offset or column
+            reason = str(error.msg).partition(": ")[2] or reason
+        return self.lines, column, reason, text
