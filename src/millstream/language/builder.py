@@ -158,8 +158,7 @@ class SyntaxBuilder(Transformer[Token, s.QueryUnit]):
         keyword, what, name, *rest, as_, prologue = children
         if isinstance(name, Token):
             name = unquote(name) if name.type.startswith("STRING") else str(name)
-        what_name = what.name if isinstance(what, _Output) else what.upper()
-        return s.Register(what_name, name, rest[0] if rest else None, prologue, place_of(keyword, as_))
+        return s.Register(what.upper(), name, rest[0] if rest else None, prologue, place_of(keyword, as_))
 
     def computed(self, children: Children) -> Place:
         return place_of(children[0], children[2].place)

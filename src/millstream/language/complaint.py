@@ -59,6 +59,7 @@ _NAMES = {
     "VAR": "a variable",
     "VBAR": "|",
 }
+_UPDATES = {"INSERT", "DELETE", "LOAD", "CLEAR", "CREATE", "DROP", "COPY", "MOVE", "ADD", "WITH"}
 _QUIET = re.compile(r"(INTEGER|DECIMAL|DOUBLE)_(POSITIVE|NEGATIVE)|WS|COMMENT|__ANON_\d+|BANG")
 
 
@@ -74,7 +75,7 @@ def complain(text: str, offset: int, allowed: set[str]) -> QuerySyntaxError:
     message = f"found {found}"
     if suggestion:
         message += f"; {suggestion}"
-    elif expected:
+    elif expected and not found.startswith("a string"):
         message += f"; expected {_listed(expected)}"
     return QuerySyntaxError(
         message if message.endswith("?") else message + ".",
@@ -111,20 +112,24 @@ def _listed(expected: list[str]) -> str:
 def _suggest(text: str, offset: int, word: str, allowed: set[str]) -> str | None:
     if offset >= len(text.rstrip()) and "RBRACE" in allowed:
         return "a `}` is missing"
+    if allowed == {"LSQB"} and text.startswith("{", offset):
+        return "a window is missing, such as [RANGE 30s] or [NOW]"
     if not word:
         return None
     if text[offset + len(word) :].startswith(":"):
         return None
+    if word.upper() in _UPDATES and not text[:offset].rpartition("}")[0]:
+        return "an update is not a query; change datasets with engine.insert, engine.delete or engine.read_changes"
+    if word.upper() in ("GROUPBY", "ORDERBY"):
+        return f"did you mean {word[:5].upper()} BY?"
     keywords = {t.lstrip("_") for t in allowed if t.lstrip("_").isupper() and t not in _NAMES}
     if "FUNCTION" in allowed:
         keywords |= set(FUNCTIONS)
     if "AGGREGATE" in allowed:
         keywords |= AGGREGATES
-    close = difflib.get_close_matches(word.upper(), sorted(keywords), n=1, cutoff=0.7)
+    close = difflib.get_close_matches(word.upper(), sorted(keywords - {word.upper()}), n=1, cutoff=0.7)
     if close:
         return f"did you mean {close[0]}?"
-    if word.upper() == "GROUPBY" or word.upper() == "ORDERBY":
-        return f"did you mean {word[:5].upper()} BY?"
     if "VAR" in allowed:
         return f"did you mean ?{word}? A variable begins with ? or $"
     return None

@@ -9,7 +9,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from lark import Lark, Token, UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
+from lark import Lark, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 
 from millstream.errors import Place, QuerySyntaxError
 from millstream.language import syntax
@@ -93,13 +93,9 @@ def _parser() -> Lark:
 
 def _where(text: str, error: UnexpectedInput) -> tuple[int, set[str]]:
     """Offset of what could not be read, and the terminals that could have stood there."""
-    match error:
-        case UnexpectedCharacters():
-            return error.pos_in_stream or 0, set(error.allowed or ())
-        case UnexpectedToken(token=Token(type="$END")):
-            return len(text.rstrip()), set(error.accepts or error.expected)
-        case UnexpectedToken():
-            return error.token.start_pos or 0, set(error.accepts or error.expected)
-        case UnexpectedEOF():
-            return len(text.rstrip()), set(error.expected)
-    return error.pos_in_stream or 0, set()
+    # The parser's tables offer more than can really follow; trying each terminal tells.
+    interactive = error.interactive_parser
+    allowed: set[str] = set(interactive.accepts()) if interactive is not None else set()  # type: ignore[no-untyped-call]
+    if isinstance(error, UnexpectedEOF) or (isinstance(error, UnexpectedToken) and error.token.type == "$END"):
+        return len(text.rstrip()), allowed
+    return error.pos_in_stream or 0, allowed

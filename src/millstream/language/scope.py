@@ -73,6 +73,39 @@ def children(expression: a.Expression) -> tuple[a.Expression, ...]:
             return ()
 
 
+def exists_in(expression: a.Expression) -> list[a.Exists]:
+    """The EXISTS tests of an expression, from left to right."""
+    if isinstance(expression, a.Exists):
+        return [expression]
+    return [e for child in children(expression) for e in exists_in(child)]
+
+
+def expressions_of(pattern: a.Pattern) -> tuple[a.Expression, ...]:
+    """The expressions that stand directly in a pattern."""
+    match pattern:
+        case a.Filter(expression, _) | a.Extend(_, _, expression):
+            return (expression,)
+        case a.LeftJoin(_, _, expression):
+            return () if expression is None else (expression,)
+        case a.Group(_, keys, aggregates):
+            return (*(e for _, e in keys), *(g for _, g in aggregates))
+        case a.OrderBy(_, conditions):
+            return tuple(c.expression for c in conditions)
+        case _:
+            return ()
+
+
+def sub_patterns(pattern: a.Pattern) -> tuple[a.Pattern, ...]:
+    """The patterns that stand directly in a pattern."""
+    match pattern:
+        case a.Join(left, right) | a.LeftJoin(left, right) | a.Union(left, right) | a.Minus(left, right):
+            return (left, right)
+        case a.BGP() | a.Path() | a.Values():
+            return ()
+        case _:
+            return (pattern.pattern,)
+
+
 def rewrite(expression: a.Expression, change: Callable[[a.Expression], a.Expression | None]) -> a.Expression:
     """The expression with every part for which `change` gives something replaced by that; the outermost wins."""
     changed = change(expression)
