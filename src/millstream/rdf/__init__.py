@@ -1,8 +1,10 @@
 """RDF at the edge of the system: terms, XSD values, formats, and readers that turn input into stream elements."""
 
 from millstream.rdf.blanks import BlankScope, Term
+from millstream.rdf.changes import read_changes
 from millstream.rdf.element import OnRejected, Rejected, Rejections, StreamElement
 from millstream.rdf.formats import Format, format_of_path, named_format
+from millstream.rdf.patches import Change
 from millstream.rdf.readers import read_elements, read_quads
 from millstream.rdf.terms import coerce_triples, parse_term, term_text, triple_text
 from millstream.rdf.times import time_ms
@@ -10,6 +12,7 @@ from millstream.rdf.timing import parse_time_option
 
 __all__ = [
     "BlankScope",
+    "Change",
     "Format",
     "OnRejected",
     "Rejected",
@@ -21,6 +24,7 @@ __all__ = [
     "named_format",
     "parse_term",
     "parse_time_option",
+    "read_changes",
     "read_elements",
     "read_quads",
     "term_text",

@@ -116,7 +116,7 @@ def read_json_lines(
 ) -> Iterator[Event]:
     """The statements of JSON-LD lines, one a document; each is followed by the end of its scope."""
     context: bytes | None = None
-    for number, line in enumerate(_lines(source), 1):
+    for number, line in enumerate(text_lines(source), 1):
         text = line.strip()
         if not text:
             continue
@@ -132,7 +132,8 @@ def read_json_lines(
             yield Mark.END
 
 
-def _lines(source: ByteSource) -> Iterator[bytes]:
+def text_lines(source: ByteSource) -> Iterator[bytes]:
+    """The lines of a text, without their ends."""
     pieces: list[bytes] = []
     while piece := source.read(CHUNK):
         *whole, rest = piece.split(b"\n")

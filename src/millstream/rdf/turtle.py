@@ -14,12 +14,11 @@ from typing import NamedTuple
 
 from pyoxigraph import BlankNode, NamedNode, Quad, RdfFormat, parse
 
-from millstream.errors import OptionError
+from millstream.errors import DataError, OptionError
 from millstream.rdf.blanks import BlankScope
 from millstream.rdf.element import Rejections
-from millstream.rdf.faults import fault_of
 from millstream.rdf.lines import ByteSource
-from millstream.rdf.nesting import TOO_DEEP, triple_terms_too_deep
+from millstream.rdf.prologue import Prologue
 from millstream.rdf.sentences import Kind, Sentence, next_sentence
 from millstream.rdf.statements import Event, Mark, Statement
 
@@ -30,9 +29,10 @@ _MARK = NamedNode(f"x-mark:{secrets.token_hex(16)}")
 _MARK_TEXT = f"\n{_MARK}{_MARK}{_MARK}.\n".encode()
 _VERSION = re.compile(rb"""@?version\s*["'](?P<label>[^"']*)["']""", re.IGNORECASE)
 _MESSAGE = re.compile(rb"@message[\s]*\.")
-_LABEL = re.compile(
-    rb"(?P<before>.*?)(?P<word>\bgraph\b)?\s*(?P<label><[^<>\s]*>|\[\s*\]|[^\s\[\]()<>]+)?\Z", re.I | re.S
-)
+_LABEL = re.compile(rb"(?P<word>\bgraph\b)?\s*+(?P<label><[^<>\s]*+>|\[\s*+\]|[^\s\[\]()<>]++)\Z", re.I)
+_WORD_ONLY = re.compile(rb"graph\Z", re.I)
+# No name is longer, and looking for one in a long text that lacks its dot would take very long.
+_MAX_LABEL = 8192
 _COMMENT = re.compile(rb"(<[^<>\s]*>)|#[^\r\n]*")
 
 GraphName = NamedNode | BlankNode
@@ -88,9 +88,7 @@ class _TurtleReader:
         self._messages = messages
         self._chunk = chunk
         self._begun = False
-        # The prefixes as one line of text, and the base.
-        self._prologue = b"\n"
-        self._base = base
+        self._prologue = Prologue(base)
         # The block that is open, if any, and the graph it names; sentences wait until one of another graph comes.
         self._in_graph = False
         self._graph: GraphName | _Lost | None = None
@@ -162,17 +160,10 @@ class _TurtleReader:
             self._reject("a directive cannot stand inside a graph", item)
             return
         try:
-            parser = parse(input=self._prologue + text, format=RdfFormat.TURTLE, base_iri=self._base)
-            quads = list(parser)
-        except (SyntaxError, ValueError) as error:
+            self._prologue.obey(text)
+        except DataError as error:
             self._reject_fault(error, item)
             return
-        if quads:
-            self._reject("not a directive", item)
-            return
-        self._base = parser.base_iri
-        pairs = (f"@prefix {name}: <{iri}> . " for name, iri in parser.prefixes.items())
-        self._prologue = "".join(pairs).encode() + b"\n"
         version = _VERSION.match(text)
         if version is None or not version["label"].endswith(b"-messages") or self._messages:
             return
@@ -200,34 +191,28 @@ class _TurtleReader:
             self._reject("a graph begins before the } of the one before it", item)
         self._in_graph, self._graph = True, None
         plain = _COMMENT.sub(lambda found: found[1] or b" ", text[:-1]).strip()
-        match = _LABEL.match(plain)
-        assert match is not None  # it matches anything
-        if before := match["before"].strip():
+        if not plain:
+            return
+        if _WORD_ONLY.fullmatch(plain):
+            self._graph = _LOST
+            self._reject("a graph needs a name after GRAPH", item)
+            return
+        match = _LABEL.search(plain, max(0, len(plain) - _MAX_LABEL))
+        if before := plain[: match.start()].strip() if match else plain:
             # As after a forgotten dot: what stands before the name is no part of it.
             self._rejections.reject(
                 "a graph's name must stand alone", line=item.line, column=self._at(item), text=before
             )
-            self._graph = _LOST
-        label = match["label"]
-        if label is None and match["word"] is not None:
-            # `GRAPH {` lacks a name, unless GRAPH itself was meant as one, which is no name either.
-            self._graph = _LOST
-            self._reject("a graph needs a name after GRAPH", item)
-        elif label is not None:
-            self._graph = self._named(label, item)
+        self._graph = self._named(match["label"], item) if match else _LOST
 
     def _named(self, label: bytes, item: _Item) -> GraphName | _Lost:
         if label.startswith(b"["):
             return self._scope.anonymous()
-        text = self._prologue + label + b" <x:p> <x:o> ."
         try:
-            quads = list(parse(input=text, format=RdfFormat.TURTLE, base_iri=self._base))
-        except (SyntaxError, ValueError) as error:
+            return self._prologue.graph_name(label, self._scope)
+        except DataError as error:
             self._reject_fault(error, item)
             return _LOST
-        subject = self._scope.rename(quads, text)[0].subject
-        assert isinstance(subject, NamedNode | BlankNode)  # a label holds no triple term
-        return subject
 
     # Triples
 
@@ -239,17 +224,14 @@ class _TurtleReader:
                 yield from self._read_alone(item)
             return
         parts = [self._sentence_text(item) for item in items]
-        text = self._prologue + _MARK_TEXT.join(parts)
-        if not triple_terms_too_deep(text):
-            try:
-                quads = list(parse(input=text, format=RdfFormat.TURTLE, base_iri=self._base))
-            except (SyntaxError, ValueError):
-                quads = []
-            groups = _split(self._scope.rename(quads, text))
-            if len(groups) == len(items):
-                for item, group in zip(items, groups, strict=True):
-                    yield from self._statement(group, item)
-                return
+        try:
+            groups = _split(self._prologue.statement(_MARK_TEXT.join(parts), self._scope))
+        except DataError:
+            groups = []
+        if len(groups) == len(items):
+            for item, group in zip(items, groups, strict=True):
+                yield from self._statement(group, item)
+            return
         for item in items:
             yield from self._read_alone(item)
 
@@ -257,16 +239,12 @@ class _TurtleReader:
         if isinstance(self._graph, _Lost):
             self._reject("the name of its graph is malformed", item)
             return
-        text = self._sentence_text(item)
-        if triple_terms_too_deep(text):
-            self._reject(TOO_DEEP, item)
-            return
         try:
-            quads = list(parse(input=self._prologue + text, format=RdfFormat.TURTLE, base_iri=self._base))
-        except (SyntaxError, ValueError) as error:
+            quads = self._prologue.statement(self._sentence_text(item), self._scope)
+        except DataError as error:
             self._reject_fault(error, item)
             return
-        yield from self._statement(self._scope.rename(quads, text), item)
+        yield from self._statement(quads, item)
 
     def _sentence_text(self, item: _Item) -> bytes:
         text = self._buffer[item.start : item.end]
@@ -301,11 +279,10 @@ class _TurtleReader:
         text = self._buffer[item.start : item.end]
         self._rejections.reject(reason, line=item.line, column=self._at(item), text=text)
 
-    def _reject_fault(self, error: Exception, item: _Item) -> None:
-        fault = fault_of(error)
+    def _reject_fault(self, fault: DataError, item: _Item) -> None:
         line, column = item.line, self._at(item)
-        if fault.line is not None and fault.line >= 2:  # the prologue is line 1
-            below = min(fault.line - 2, self._buffer.count(b"\n", item.start, item.end))
+        if fault.line is not None:
+            below = min(fault.line - 1, self._buffer.count(b"\n", item.start, item.end))
             line += below
             column = (fault.column or 1) if below else column + (fault.column or 1) - 1
         text = self._buffer[item.start : item.end]

@@ -1,0 +1,125 @@
+"""Changes of a dataset: RDF Patch and SPARQL Update data, read one change after another.
+
+The format is told by the option `format` (`rdfpatch` or `sparql`), the file's ending (.rdfp, .rdfpatch, .patch; .ru,
+.rq, .sparql), or else the content. Neither format says when a change happened: `time` can be `rate:N` (N changes a
+second from 0), `arrival` (the clock passed in), or nothing, and then `at_ms` is None for the caller to fill in.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import PurePath
+
+from millstream.errors import OptionError
+from millstream.rdf.blanks import BlankScope
+from millstream.rdf.element import OnRejected, Rejections
+from millstream.rdf.inputs import ByteStream, Readable, files_of, is_readable, memory, name_of, open_file
+from millstream.rdf.patches import Change, read_patch
+from millstream.rdf.timing import Group, TimeKind, Timing, parse_time_option
+from millstream.rdf.updates import read_update
+
+FORMATS = ("rdfpatch", "sparql")
+
+_ENDINGS = {
+    "rdfp": "rdfpatch",
+    "rdfpatch": "rdfpatch",
+    "patch": "rdfpatch",
+    "ru": "sparql",
+    "rq": "sparql",
+    "sparql": "sparql",
+}
+_PATCH_LINE = re.compile(rb"^[ \t]*(?:[ADH][ \t]+[<_\"\w]|T[XCAB]\b|P[AD][ \t])", re.MULTILINE)
+_UPDATE = re.compile(rb"\b(?:insert|delete)\s+data\s*\{", re.IGNORECASE)
+
+
+def read_changes(
+    source: object,
+    *,
+    format: str | None = None,
+    time: str | None = None,
+    base: str | None = None,
+    on_rejected: OnRejected | None = None,
+    strict: bool = False,
+    clock_ms: Callable[[], int] | None = None,
+    blank_prefix: str | None = None,
+) -> Iterator[Change]:
+    """The changes of a path (file, folder or glob), bytes or file object, in order; malformed ones are set aside."""
+    if format is not None and format not in FORMATS:
+        raise OptionError(f"format {format!r} of changes is not known; it is one of {', '.join(FORMATS)}")
+    timing = None
+    if time is not None:
+        option = parse_time_option(time)
+        if option.kind not in (TimeKind.RATE, TimeKind.ARRIVAL):
+            raise OptionError(f"time {time!r} is not for changes; use rate:N or arrival, or give none")
+        timing = Timing(option, clock_ms)
+    receiver = None if strict else on_rejected
+    scope = BlankScope(blank_prefix)
+    if isinstance(source, str | os.PathLike):
+        changes = _of_files(source, format, base, receiver, scope)
+    elif isinstance(source, bytes | bytearray | memoryview):
+        changes = _of_stream(memory(source), name_of(source), format, base, receiver, scope)
+    elif is_readable(source):
+        changes = _of_stream(source, name_of(source), format, base, receiver, scope)  # type: ignore[arg-type]
+    else:
+        raise OptionError(f"cannot read changes from a {type(source).__name__}")
+    return changes if timing is None else _timed(changes, timing)
+
+
+def _timed(changes: Iterator[Change], timing: Timing) -> Iterator[Change]:
+    for change in changes:
+        element = timing.element(Group([], change.line), Rejections(""))
+        assert element is not None  # rates and clocks always have a time
+        yield replace(change, at_ms=element.at_ms)
+
+
+def _of_files(
+    source: str | os.PathLike[str], format: str | None, base: str | None, receiver: OnRejected | None, scope: BlankScope
+) -> Iterator[Change]:
+    for file in files_of(source, any_ending=True, receiver=receiver):
+        with open_file(file.path) as raw:
+            yield from _of_stream(raw, file.name, format, base, receiver, scope.next_document())
+
+
+def _of_stream(
+    raw: Readable, name: str, format: str | None, base: str | None, receiver: OnRejected | None, scope: BlankScope
+) -> Iterator[Change]:
+    rejections = Rejections(name, receiver)
+    stream = ByteStream(raw, rejections)
+    ending = PurePath(name).name.lower().removesuffix(".gz").rpartition(".")[2]
+    head = b""
+    chosen = format or _ENDINGS.get(ending)
+    if chosen is None:
+        head = stream.read(1 << 16)
+        if not head.strip():
+            return
+        chosen = _told_by(head, name)
+    if chosen == "rdfpatch":
+        yield from read_patch(_After(head, stream), scope, rejections, base=base)
+    else:
+        yield from read_update(head + stream.read(-1), scope, rejections, base=base)
+
+
+def _told_by(head: bytes, name: str) -> str:
+    patch, update = _PATCH_LINE.search(head), _UPDATE.search(head)
+    if update is not None and (patch is None or update.start() < patch.start()):
+        return "sparql"
+    if patch is not None:
+        return "rdfpatch"
+    raise OptionError(f"{name}: neither RDF Patch nor SPARQL Update data; give the option format, rdfpatch or sparql")
+
+
+class _After:
+    """A stream whose beginning was already read."""
+
+    def __init__(self, head: bytes, stream: ByteStream) -> None:
+        self._head = head
+        self._stream = stream
+
+    def read(self, size: int, /) -> bytes:
+        if self._head:
+            found, self._head = self._head, b""
+            return found
+        return self._stream.read(size)
