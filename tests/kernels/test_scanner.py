@@ -83,7 +83,7 @@ iris = st.builds(
 plain = st.sampled_from(["<http://a>", "<http://b/c#d>", "<http://www.Department0.University0.edu/GraduateStudent15>"])
 labels = st.builds("_:{}".format, st.text("abZ09_-.:·é\u0301\u203f×", max_size=5))
 text_parts = st.sampled_from(
-    ["x", " ", "\t", "\x00", "\x7f", '"', r"\"", r"\\", "\\", r"\n", r"\'", r"\x", r"\u0041", 
+    ["x", " ", "\t", "\x00", "\x7f", '"', r"\"", r"\\", "\\", r"\n", r"\'", r"\x", r"\u0041",
      r"\uD800", r"\u12", r"\U00110000", "é", "€", "😀", "\ufffe", "long enough to fill a vector of bytes"]
 )  # fmt: skip
 strings = st.lists(text_parts, max_size=4).map(lambda parts: '"' + "".join(parts) + '"')
@@ -138,7 +138,8 @@ def test_statements_and_errors_are_those_of_pyoxigraph_however_the_bytes_are_cut
 
 
 fragments = st.sampled_from(
-    [b"<", b">", b'"', b"\\", b"_:", b"http://a", b"\xc3", b"\xa9", b"\xf0\x9f", b"\r", b"\n", b".", b" ", b"#", b"@", b"^^", b"u0041"]
+    [b"<", b">", b'"', b"\\", b"_:", b"http://a", b"\xc3", b"\xa9", b"\xf0\x9f",
+     b"\r", b"\n", b".", b" ", b"#", b"@", b"^^", b"u0041"]
 )  # fmt: skip
 
 
