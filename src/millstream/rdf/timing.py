@@ -15,6 +15,7 @@ An element without a time is set aside. One without triples is passed on as a si
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,6 +27,8 @@ from millstream.rdf.element import Rejections, StreamElement, without_repeats
 from millstream.rdf.times import MAX_MS, time_ms
 
 GENERATED_AT_TIME = NamedNode("http://www.w3.org/ns/prov#generatedAtTime")
+# Without exponents beyond any use, which would be computed in full.
+_RATE = re.compile(r"\+?[0-9]{1,18}(?:\.[0-9]{0,18})?(?:[eE][+-]?[0-9]{1,2})?|[0-9]{1,18}/[0-9]{1,18}")
 CHOICES = "prov, predicate:<iri>, column (tables), arrival, rate:N (N elements a second from 0)"
 
 
@@ -70,10 +73,10 @@ def parse_time_option(text: str) -> TimeOption:
                 raise OptionError(f"time {text!r}: not an IRI: {error}") from None
         case "rate" if value:
             try:
-                rate = Fraction(value.strip()) if len(value) < 40 else None
-            except (ValueError, ZeroDivisionError):
+                rate = Fraction(value.strip()) if _RATE.fullmatch(value.strip()) else None
+            except ZeroDivisionError:
                 rate = None
-            if rate is None or rate <= 0:
+            if not rate:
                 raise OptionError(f"time {text!r}: the rate must be a number of elements a second above 0")
             return TimeOption(TimeKind.RATE, rate=rate)
     raise OptionError(f"time {text!r} is not known; it is one of {CHOICES}")
