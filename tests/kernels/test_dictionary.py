@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from millstream.errors import DataError
 from millstream.kernels.dictionary import Dictionary, ForgottenError
+from millstream.kernels.dictionary_columns import compare, exact, instant, kind, numeric
 from millstream.kernels.dictionary_kinds import INCOMPARABLE, Kind
 
 relaxed = settings(deadline=None)  # other work on the machine must not fail a test
@@ -85,7 +86,7 @@ def test_decoding_gives_back_what_was_encoded_and_distinct_terms_have_distinct_i
 
 
 @pytest.mark.parametrize(
-    ("term", "kind"),
+    ("term", "expected"),
     [
         ("<http://a>", Kind.IRI),
         ("_:b", Kind.BLANK),
@@ -113,18 +114,18 @@ def test_decoding_gives_back_what_was_encoded_and_distinct_terms_have_distinct_i
         (typed("2015-01-01T00:00:00.1234Z", "dateTime"), Kind.TYPED),
     ],
 )
-def test_only_forms_that_come_back_byte_for_byte_are_inlined(term: str, kind: Kind) -> None:
+def test_only_forms_that_come_back_byte_for_byte_are_inlined(term: str, expected: Kind) -> None:
     dictionary = Dictionary()
     ids = dictionary.encode([term])
-    assert dictionary.kind(ids).tolist() == [kind]
-    assert dictionary.stats()["live"] == (kind <= Kind.TYPED)
+    assert kind(ids).tolist() == [expected]
+    assert dictionary.stats()["live"] == (expected <= Kind.TYPED)
     assert dictionary.decode_one(int(ids[0])) == term
 
 
 def test_an_unbound_id_has_its_own_kind_and_decodes_to_null() -> None:
     dictionary = Dictionary()
     ids = ids_of(-1, dictionary.encode_one("<http://a>"), -1)
-    assert dictionary.kind(ids).tolist() == [Kind.UNBOUND, Kind.IRI, Kind.UNBOUND]
+    assert kind(ids).tolist() == [Kind.UNBOUND, Kind.IRI, Kind.UNBOUND]
     assert dictionary.decode(ids).to_pylist() == [None, "<http://a>", None]
 
 
@@ -263,11 +264,11 @@ def test_inlined_values_compare_as_their_values(left: str, right: str) -> None:
     dictionary = Dictionary()
     a, b = dictionary.encode([left]), dictionary.encode([right])
     x, y = value_of(left), value_of(right)
-    comparable = dictionary.kind(a)[0] >= Kind.INTEGER and dictionary.kind(b)[0] >= Kind.INTEGER and type(x) is type(y)
+    comparable = kind(a)[0] >= Kind.INTEGER and kind(b)[0] >= Kind.INTEGER and type(x) is type(y)
     if isinstance(x, datetime) and isinstance(y, datetime):
         comparable &= (x.tzinfo is None) == (y.tzinfo is None)
     expected = (x > y) - (x < y) if comparable else INCOMPARABLE  # type: ignore[operator]
-    assert dictionary.compare(a, b).tolist() == [expected]
+    assert compare(a, b).tolist() == [expected]
 
 
 @relaxed
@@ -275,12 +276,12 @@ def test_inlined_values_compare_as_their_values(left: str, right: str) -> None:
 def test_numbers_and_instants_come_out_as_columns(term: str) -> None:
     dictionary = Dictionary()
     ids, value = dictionary.encode([term, "<http://a>"]), value_of(term)
-    numbers, kinds = dictionary.numeric(ids)
-    mantissas, scales = dictionary.exact(ids)
-    instants, zoned = dictionary.instant(ids)
+    numbers, kinds = numeric(ids)
+    mantissas, scales = exact(ids)
+    instants, zoned = instant(ids)
     assert np.isnan(numbers[1])
     assert (kinds[1], scales[1], zoned[1]) == (0, 255, 0)
-    if dictionary.kind(ids)[0] in (Kind.INTEGER, Kind.DECIMAL):
+    if kind(ids)[0] in (Kind.INTEGER, Kind.DECIMAL):
         assert isinstance(value, Fraction)
         assert numbers[0] == float(value)
         assert Fraction(int(mantissas[0]), 10 ** int(scales[0])) == value

@@ -221,10 +221,21 @@ def test_memory_follows_the_window_and_not_the_stream() -> None:
         if k in (20, batches - 1):
             largest[str(k)] = dictionary.stats()["reserved"]
         assert dictionary.decode(kept).to_pylist() == terms[::2]
-        # needed: half of (window + batch); waiting: at most a third of the slots in use, beside the last batch
+        # needed: half of (window + batch); waiting: at most a third of that, beside the last batch
         assert dictionary.stats()["live"] <= (window + batch) // 2 * 4 // 3 + 2 * batch
     assert largest[str(batches - 1)] <= 1.2 * largest["20"]
     assert dictionary.decode_one(first) == "<http://example.org/constant>"
+
+
+def test_what_a_peak_left_is_forgotten_as_the_stream_goes_on() -> None:
+    dictionary = Dictionary()
+    dictionary.encode([f"<http://example.org/peak/{n}>" for n in range(200_000)])
+    for k in range(50):
+        ids = dictionary.encode([f"<http://example.org/{n}>" for n in range(k * 1000, k * 1000 + 1000)])
+        dictionary.touch(ids, k)
+        dictionary.forget_before(k)
+        dictionary.settle()
+    assert dictionary.stats()["live"] < 10_000
 
 
 def test_the_index_shrinks_and_grows_again() -> None:

@@ -1,4 +1,4 @@
-"""The kinds of terms, as `Dictionary.kind` gives them and `dictionary_values.pxd` defines them."""
+"""The kinds of terms, as `dictionary_columns.kind` gives them and `dictionary_values.pxd` defines them."""
 
 from enum import IntEnum
 
@@ -19,4 +19,4 @@ class Kind(IntEnum):
 
 
 INCOMPARABLE = 2
-"""What `Dictionary.compare` says of two values without an order."""
+"""What `dictionary_columns.compare` says of two values without an order."""

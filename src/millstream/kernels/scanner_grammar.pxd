@@ -8,13 +8,14 @@ invariant that keeps all of them inside their input.
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free
-from libc.string cimport memcmp, memcpy, memchr
+from libc.string cimport memcmp, memcpy
 
 from millstream.kernels.dictionary_values cimport BLANK, IRI, LANGUAGE, STRING, TYPED
 from millstream.kernels.scanner_bytes cimport (
-    ALPHA, Buffer, CLASS, DIGIT, HEX, HOST, LABEL, PATH, decode_escape, decode_utf8, encode_utf8, is_ipv6, is_iprivate,
-    is_label_part, is_label_start, is_ucschar, reserve, skip_path, skip_text,
+    ALPHA, Buffer, CLASS, DIGIT, LABEL, decode_escape, decode_utf8, encode_utf8, is_label_part, is_label_start, reserve, skip_text,
 )
+from millstream.kernels.scanner_iris cimport IRI_SCHEME, check_iri, usual_iri_end
+from millstream.kernels.scanner_tags cimport is_language_tag
 
 cdef enum Reason:
     NO_TERM = 1
@@ -70,123 +71,6 @@ cdef inline const uint8_t *skip_blanks(const uint8_t *p) noexcept nogil:
     return p
 
 
-# IRIs, RFC 3987. The first function takes the usual ones at a glance; what it leaves, the others decide.
-
-cdef inline const uint8_t *usual_iri_end(const uint8_t *p, const uint8_t *end) noexcept nogil:
-    """The '>' of an absolute IRI in plain ASCII whose authority is a name without port; NULL if it is another, or none."""
-    cdef int authority = 0
-    cdef bint fragment = False
-    if end - p > 8 and memcmp(p, b'http', 4) == 0 and (p[4] == c':' or (p[4] == c's' and p[5] == c':')):
-        p += 5 + (p[4] == c's')
-    else:
-        if not CLASS[p[0]] & ALPHA:
-            return NULL
-        while CLASS[p[0]] & (ALPHA | DIGIT) or p[0] == c'+' or p[0] == c'-' or p[0] == c'.':
-            p += 1
-        if p[0] != c':':
-            return NULL
-        p += 1
-    cdef bint named = p[0] == c'/' and p[1] == c'/'
-    while True:
-        p = skip_path(p, end, &authority)
-        if p[0] == c'>':
-            if authority and named:
-                return NULL
-            return p
-        if p[0] == c'#' and not fragment:
-            fragment = True
-            p += 1
-        elif p[0] == c'%' and CLASS[p[1]] & HEX and CLASS[p[2]] & HEX:
-            p += 3
-        else:
-            return NULL
-
-
-cdef inline int64_t skip_part(const uint8_t *p, int64_t i, int64_t n, int ascii_class, int64_t extra) noexcept nogil:
-    """Skips from i characters of a class, %XX and ucschar; bit 0 of `extra`: ':' too, bit 1: iprivate too."""
-    cdef uint32_t code = 0
-    cdef int length
-    while i < n:
-        if CLASS[p[i]] & ascii_class or (extra & 1 and p[i] == c':'):
-            i += 1
-        elif p[i] == c'%' and i + 2 < n and CLASS[p[i + 1]] & HEX and CLASS[p[i + 2]] & HEX:
-            i += 3
-        elif p[i] >= 0x80:
-            length = decode_utf8(p + i, &code)
-            if not (is_ucschar(code) or (extra & 2 and is_iprivate(code))):
-                break
-            i += length
-        else:
-            break
-    return i
-
-
-cdef inline int64_t skip_ip_literal(const uint8_t *p, int64_t i, int64_t n) noexcept nogil:
-    """From '[' past ']', or -1."""
-    cdef char text[64]
-    cdef const uint8_t *close = <const uint8_t *>memchr(p + i, c']', n - i)
-    cdef int64_t k = i + 2, e
-    if close == NULL:
-        return -1
-    e = close - p
-    if p[i + 1] == c'v' or p[i + 1] == c'V':
-        while CLASS[p[k]] & HEX:
-            k += 1
-        if k == i + 2 or p[k] != c'.' or k + 1 == e:
-            return -1
-        return e + 1 if skip_part(p, k + 1, e, HOST, 1) == e else -1
-    if e - i - 1 >= 64 or memchr(p + i, 0, e - i) != NULL:
-        return -1
-    memcpy(text, p + i + 1, e - i - 1)
-    text[e - i - 1] = 0
-    return e + 1 if is_ipv6(text) else -1
-
-
-cdef inline int check_iri(const uint8_t *p, int64_t n) noexcept nogil:
-    """0 for an absolute IRI, given in UTF-8 with a byte after it, else the reason."""
-    cdef int64_t i = 0, k
-    if n == 0 or not CLASS[p[0]] & ALPHA:
-        return NO_SCHEME
-    while i < n and (CLASS[p[i]] & (ALPHA | DIGIT) or p[i] == c'+' or p[i] == c'-' or p[i] == c'.'):
-        i += 1
-    if i == n or p[i] != c':':
-        return NO_SCHEME
-    i += 1
-    if i + 1 < n and p[i] == c'/' and p[i + 1] == c'/':
-        i += 2
-        k = skip_part(p, i, n, HOST, 1)
-        if k < n and p[k] == c'@':
-            i = k + 1
-        elif k < n and p[k] != c'/' and p[k] != c'?' and p[k] != c'#' and p[k] != c'[':
-            return BAD_IRI
-        if i < n and p[i] == c'[':
-            i = skip_ip_literal(p, i, n)
-            if i < 0:
-                return BAD_IRI
-        else:
-            i = skip_part(p, i, n, HOST, 0)
-        if i < n and p[i] == c':':
-            i += 1
-            while i < n and CLASS[p[i]] & DIGIT:
-                i += 1
-        if i < n and p[i] != c'/' and p[i] != c'?' and p[i] != c'#':
-            return BAD_IRI
-    while i < n and p[i] != c'?' and p[i] != c'#':
-        k = skip_part(p, i, n, PATH, 0)
-        # PATH holds '?', after which private characters are allowed: back to it before going on.
-        if k < n and p[k] >= 0x80 and memchr(p + i, c'?', k - i) != NULL:
-            i = <const uint8_t *>memchr(p + i, c'?', k - i) - p
-        elif k < n and p[k] != c'#':
-            return BAD_IRI
-        else:
-            i = k
-    if i < n and p[i] == c'?':
-        i = skip_part(p, i, n, PATH, 2)
-    if i < n and p[i] == c'#':
-        i = skip_part(p, i + 1, n, PATH, 0)
-    return 0 if i == n else BAD_IRI
-
-
 cdef inline const uint8_t *scan_unusual_iri(const uint8_t *p, Term *term, Fault *fault) noexcept nogil:
     """As scan_iri: unescapes into `term.iri`, which then holds the brackets too, and checks what came out."""
     cdef const uint8_t *start = p
@@ -213,7 +97,7 @@ cdef inline const uint8_t *scan_unusual_iri(const uint8_t *p, Term *term, Fault 
     out[used + 1] = 0
     reason = check_iri(out + 1, used - 1)
     if reason:
-        return fail(fault, start, reason)
+        return fail(fault, start, NO_SCHEME if reason == IRI_SCHEME else BAD_IRI)
     term.bytes = out
     term.length = used + 1
     return p + 1
@@ -357,73 +241,6 @@ cdef inline uint8_t *rewrite_text(uint8_t *out, const uint8_t *p, const uint8_t 
             p += decode_escape(p, &code)
         out = write_escaped(out, code)
     return out
-
-
-cdef inline bint is_irregular_tag(const uint8_t *p, int64_t n) noexcept nogil:
-    """The tags that RFC 5646 keeps although they break its grammar; in any case."""
-    cdef const char *tags = b'en-gb-oed i-ami i-bnn i-default i-enochian i-hak i-klingon i-lux i-mingo i-navajo i-pwn i-tao i-tay i-tsu sgn-be-fr sgn-be-nl sgn-ch-de '
-    cdef int64_t i = 0, k
-    while tags[i]:
-        k = 0
-        while tags[i + k] != c' ' and k < n and <uint8_t>tags[i + k] == (p[k] | 0x20 if p[k] != c'-' else p[k]):
-            k += 1
-        if k == n and tags[i + k] == c' ':
-            return True
-        while tags[i] != c' ':
-            i += 1
-        i += 1
-    return False
-
-
-cdef inline bint is_language_tag(const uint8_t *p, int64_t n) noexcept nogil:
-    """RFC 5646, well-formed. `n` bytes of letters, digits and single '-' between them, the first part letters only."""
-    # stages: 0 language, 1 short language seen (extlang may follow), 2 no extlang any more, 3 script seen, 4 region or
-    # variant seen, 5 extension needs a part, 6 in extension, 7 private use needs a part, 8 in private use
-    cdef int stage = 0, extlangs = 0, letters, digits
-    cdef int64_t i = 0, k, length
-    if 2 <= n <= 3 and p[1] != c'-':
-        return True
-    if n >= 2 and (p[0] | 0x20) == c'x' and p[1] == c'-':
-        stage = 7
-        i = 2
-    while i < n:
-        k = i
-        letters = digits = 0
-        while k < n and p[k] != c'-':
-            letters += CLASS[p[k]] & ALPHA != 0
-            digits += CLASS[p[k]] & DIGIT != 0
-            k += 1
-        length = k - i
-        if length > 8:
-            break
-        if stage == 0:
-            if length < 2:
-                break
-            stage = 1 if length < 4 else 2
-        elif stage >= 7:
-            stage = 8
-        elif length == 1:
-            if stage == 5:
-                break
-            stage = 7 if (p[i] | 0x20) == c'x' else 5
-        elif stage >= 5:
-            stage = 6
-        elif stage == 1 and length == 3 and letters == 3:
-            extlangs += 1
-            if extlangs > 3:
-                break
-        elif stage <= 2 and length == 4 and letters == 4:
-            stage = 3
-        elif stage <= 3 and ((length == 2 and letters == 2) or (length == 3 and digits == 3)):
-            stage = 4
-        elif (length >= 5 and CLASS[p[i]] & ALPHA) or (length >= 4 and CLASS[p[i]] & DIGIT):
-            stage = 4
-        else:
-            break
-        i = k + 1
-    if i > n and stage != 5 and stage != 7:
-        return True
-    return is_irregular_tag(p, n)
 
 
 cdef inline const uint8_t *scan_language(const uint8_t *p, bint *canonical, Fault *fault) noexcept nogil:
