@@ -79,9 +79,12 @@ class Part:
         with self.open() as raw:
             stream = ByteStream(raw, self.rejections)
             path = None if stream.is_compressed else self.path
-            batches = open_table(self.format, stream, self.rejections, path=path)
+            skipped: set[int] = set()
+            batches = open_table(self.format, stream, self.rejections, path=path, skipped=skipped)
             first_line = 2 if self.format is Format.CSV else 1
-            yield from read_rows(batches, self.scope, self.rejections, timed=timed, first_line=first_line)
+            yield from read_rows(
+                batches, self.scope, self.rejections, timed=timed, first_line=first_line, skipped=skipped
+            )
 
     def quads(self) -> Iterator[Quad]:
         """All its quads."""

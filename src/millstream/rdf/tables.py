@@ -8,7 +8,8 @@ are counted as in the file for CSV (the header is line 1, a row is one line) and
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -43,13 +44,16 @@ class Row(NamedTuple):
 
 
 def open_table(
-    format: Format, source: ByteSource, rejections: Rejections, *, path: Path | None = None
+    format: Format, source: ByteSource, rejections: Rejections, *, path: Path | None = None, skipped: set[int]
 ) -> Iterator[pa.RecordBatch]:
-    """The batches of a table file; `path` is given where the bytes on disk are the table, so that parts can be read."""
+    """The batches of a table file; `path` is given where the bytes on disk are the table, so that parts can be read.
+
+    The numbers of CSV rows that are left out of the batches, for having too few or too many cells, go to `skipped`.
+    """
     try:
         match format:
             case Format.CSV:
-                yield from _open_csv(source, rejections)
+                yield from _open_csv(source, rejections, skipped)
             case Format.PARQUET:
                 whole = pa.BufferReader(source.read(-1)) if path is None else str(path)
                 yield from pyarrow.parquet.ParquetFile(whole).iter_batches(batch_size=_ROWS)
@@ -81,9 +85,10 @@ def read_rows(
     *,
     timed: bool = True,
     first_line: int = 1,
+    skipped: Container[int] = (),
 ) -> Iterator[Row]:
     """The rows of a table; with `timed` those without a time are set aside."""
-    line = first_line
+    numbers = (number for number in count(first_line) if number not in skipped)
     for batch in batches:
         _check_columns(batch.schema, rejections.source, timed=timed)
         texts = [_cells(batch, name) for name in ("s", "p", "o")]
@@ -92,6 +97,7 @@ def read_rows(
         elements = _cells(batch, "element")
         quads = _parse_rows(texts, scope)
         for index, (s, p, o) in enumerate(zip(*texts, strict=True)):
+            line = next(numbers)
             quad, at_ms = quads[index] if quads else None, times[index]
             try:
                 if quad is None:
@@ -101,10 +107,9 @@ def read_rows(
                 checked = _checked_time(at_ms) if timed else None
             except DataError as error:
                 text = " ".join("" if cell is None else str(cell) for cell in (s, p, o))
-                rejections.reject(str(error), line=line + index, text=text)
+                rejections.reject(str(error), line=line, text=text)
                 continue
-            yield Row(quad, checked, elements[index], line + index)
-        line += batch.num_rows
+            yield Row(quad, checked, elements[index], line)
 
 
 def group_rows(rows: Iterator[Row], rejections: Rejections, *, by_row: bool) -> Iterator[Group]:
@@ -209,10 +214,11 @@ def _in_graph(quad: Quad, name: Any, scope: BlankScope) -> Quad:
         raise DataError(f"column g must hold an IRI or a blank node, got {name!r}") from None
 
 
-def _open_csv(source: ByteSource, rejections: Rejections) -> Iterator[pa.RecordBatch]:
+def _open_csv(source: ByteSource, rejections: Rejections, skipped: set[int]) -> Iterator[pa.RecordBatch]:
     def skip(row: Any) -> Literal["skip"]:
         reason = f"the row has {row.actual_columns} cells, the header {row.expected_columns}"
         rejections.reject(reason, line=row.number, text=row.text or "")
+        skipped.add(row.number)
         return "skip"
 
     # Bytes, or one cell that is not UTF-8 would make the whole file unreadable.
