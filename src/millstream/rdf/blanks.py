@@ -16,7 +16,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 Term = NamedNode | BlankNode | Literal | Triple
 
 # What can bring a blank node into a Turtle family text; a text without any of it needs no renaming.
-_SIGNS = re.compile(rb"_:|[\[(~]|<<|\{\|")
+_SIGNS = (b"_:", b"[", b"(", b"<<", b"{|", b"~")
 # The parser's own labels for nodes without one: 128 random bits in hexadecimal, leading zeros dropped, a letter first.
 _GENERATED = re.compile(r"[a-f][0-9a-f]{15,31}")
 
@@ -42,7 +42,7 @@ class BlankScope:
 
     def rename(self, quads: list[Quad], text: bytes) -> list[Quad]:
         """The quads of a piece of text, with the labels of this scope; labels the text lacks must not recur later."""
-        if _SIGNS.search(text) is None:
+        if not any(sign in text for sign in _SIGNS):
             return quads
         names: dict[str, BlankNode] = {}
 

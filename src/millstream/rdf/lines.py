@@ -21,10 +21,7 @@ from millstream.rdf.statements import Event, Mark, Statement
 CHUNK = 1 << 20
 
 # Directives of RDF 1.2 and of RDF Message Logs, which the parser does not know in the line formats.
-_DIRECTIVE = re.compile(
-    rb'[ \t]*(?:VERSION[ \t]*(?:"([^"\\]*)"|\'([^\'\\]*)\')|(MESSAGE))[ \t]*(?:#.*)?', re.IGNORECASE
-)
-_MAY_BE_DIRECTIVE = re.compile(rb"(?:\A|[\r\n])[ \t]*[VM]", re.IGNORECASE)
+_DIRECTIVE = re.compile(rb'[ \t]*(?:VERSION[ \t]*(?:"([^"\\]*)"|\'([^\'\\]*)\')|(MESSAGE))[ \t]*(?:#.*)?')
 
 
 class ByteSource(Protocol):
@@ -81,7 +78,7 @@ class _LineReader:
         lines = text.splitlines()
         first = self._line + 1
         self._line += len(lines)
-        if _MAY_BE_DIRECTIVE.search(text) is None:
+        if b"VERSION" not in text and b"MESSAGE" not in text:
             yield from self._read_block(lines, text, first)
             return
         start = 0

@@ -77,6 +77,8 @@ _DIRECTIVES = {
     b"BASE": re.compile(_SPACES + _IRI),
     b"VERSION": re.compile(_SPACES + rb"(?:" + _SHORT + rb")"),
 }
+# After a dot and up to the end of the buffer: with more text the dot may turn out to be inside a name or a number.
+_UNDECIDED = re.compile(rb"(?:\.*+\\?|[0-9]*+(?:[eE][+-]?)?)\Z")
 _LINE_END = re.compile(rb"[\r\n]|\Z")
 _BLANK_REST = re.compile(rb"[\x20\t]*+(?:#|[\r\n]|\Z)")
 
@@ -118,6 +120,8 @@ def next_sentence(buffer: bytes, start: int, *, ended: bool, in_graph: bool = Fa
                 if graphs and (depth == 0 or in_graph):
                     return _closed(begin, match.start(), position)
                 depth = max(0, depth - 1)
+            case "dot" if not ended and _UNDECIDED.match(buffer, position):
+                return Sentence(Kind.MORE, begin, begin)
             case "dot":
                 if depth == 0 or _BLANK_REST.match(buffer, position):
                     if depth and not ended and _BLANK_REST.fullmatch(buffer, position):

@@ -6,7 +6,7 @@ Blank-node labels are scoped to a part, or to the documents and messages inside 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -153,7 +153,8 @@ def _item_parts(
     if choice.format.is_table:
         raise OptionError(f"format {choice.format.value} is not read from an iterable")
     if choice.format in _LINES:
-        lines = _Lines(iter(items), name)
+        # What is all there can be joined; what comes by and by is handed on as it comes.
+        lines = _Lines(iter(items), name, together=1 << 16 if isinstance(items, Sequence) else 1)
         yield Part(choice, Rejections(name, receiver), scope, base, open=lambda: nullcontext(lines))
         return
     for position, item in enumerate(items):
@@ -172,9 +173,10 @@ def _item_parts(
 class _Lines:
     """An iterable of lines as a file object."""
 
-    def __init__(self, items: Iterator[object], name: str) -> None:
+    def __init__(self, items: Iterator[object], name: str, *, together: int) -> None:
         self._items = items
         self._name = name
+        self._together = together
         self._position = 0
 
     def read(self, size: int, /) -> bytes:
@@ -185,8 +187,7 @@ class _Lines:
             self._position += 1
             pieces.append(line if line.endswith(b"\n") else line + b"\n")
             length += len(pieces[-1])
-            # Few at a time, so that an element is not held back until a chunk is full.
-            if length >= min(size, 1 << 16):
+            if length >= self._together:
                 break
         return b"".join(pieces)
 

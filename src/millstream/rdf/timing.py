@@ -19,6 +19,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from pyoxigraph import DefaultGraph, NamedNode, Quad
 
@@ -82,8 +83,7 @@ def parse_time_option(text: str) -> TimeOption:
     raise OptionError(f"time {text!r} is not known; it is one of {CHOICES}")
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """What is to become an element: its quads, the line it begins on, and the time a graph or column gave it."""
 
     quads: list[Quad]
@@ -125,6 +125,8 @@ class Timing:
             return None
         if self.option.kind is TimeKind.PROV and group.at_ms is None:
             quads = without_graph_times(quads)
+        if len(quads) == 1:
+            return StreamElement((quads[0].triple,), at_ms)
         return StreamElement(without_repeats(quad.triple for quad in quads), at_ms)
 
     def _next_at_rate(self) -> int:
