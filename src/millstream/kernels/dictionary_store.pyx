@@ -12,7 +12,7 @@ effect. In between, the mark stands still and whatever an `encode` returned is s
 
 so a caller encodes, touches or holds what it keeps, and settles; what it dropped is forgotten. Forgetting is spread: each new term
 examines a few slots clockwise, four times as many as there are slots for each live term, so that what waits to be freed is at
-most a third of what is needed, and there is never a pause.
+most a third of what is needed, and there is never a pause. Before the first `forget_before` nothing is forgotten.
 
 A number is used again with its generation increased, and the generation is part of the id: an id that outlived its
 term names nothing, and using it is an error in every build. One thread at a time may use a dictionary.
@@ -188,7 +188,7 @@ cdef class Store:
             return -1
         slot = self.slot_at(number)
         slot.holds = 0
-        if not add_entry(&self.index, hash, <uint32_t>number) or not self.pend(<uint32_t>number, slot):
+        if not self.pend(<uint32_t>number, slot) or not add_entry(&self.index, hash, <uint32_t>number):
             return_cell(&self.cells, cell, length)
             slot.keep_until = self.free_number
             self.free_number = number
