@@ -1,0 +1,251 @@
+"""CONSTRUCT: a set of triples, and a stream that other queries may read."""
+
+from __future__ import annotations
+
+from tests.semantics.conftest import MakeMachine, emits
+from tests.semantics.notation import over
+
+# The answer set -------------------------------------------------------------------------------------------------------
+
+
+def test_construct_gives_triples_as_they_appear_and_disappear(machine: MakeMachine) -> None:
+    #  0         10
+    #  a---------)        RANGE 10
+    m = machine()
+    q = m.register("CONSTRUCT { ?x :seen ?y } { STREAM :s [RANGE 10] { ?x :p ?y } }", output="changes")
+    m.push("s", ":a :p 1", at_ms=0)
+    m.finish()
+    emits(q, "0 +a,seen,1 | 10 -a,seen,1")
+
+
+def test_construct_gives_a_triple_once_however_many_solutions_make_it(machine: MakeMachine) -> None:
+    #  0    5    10   15
+    #  a p 1-----)
+    #       a p 2-----)   RANGE 10
+    m = machine()
+    q = m.register("CONSTRUCT { ?x :seen true } { STREAM :s [RANGE 10] { ?x :p ?y } }", output="changes")
+    m.push("s", ":a :p 1", at_ms=0)
+    m.push("s", ":a :p 2", at_ms=5)
+    m.finish()
+    emits(q, "0 +a,seen,true | 15 -a,seen,true")
+
+
+def test_construct_fills_the_whole_template_for_each_solution(machine: MakeMachine) -> None:
+    m = machine()
+    q = m.register("CONSTRUCT { ?x :seen ?y . ?y :seenBy ?x } { STREAM :s [ALL] { ?x :p ?y } }")
+    m.push("s", ":a :p :b", at_ms=0)
+    emits(q, "0 +a,seen,b +b,seenBy,a")
+
+
+def test_construct_leaves_out_triples_that_cannot_be(machine: MakeMachine) -> None:
+    m = machine()
+    q = m.register("CONSTRUCT { ?x :seen ?y . ?y :seenBy ?x . ?x :has ?z } { STREAM :s [ALL] { ?x :p ?y } }")
+    m.push("s", ":a :p 1", at_ms=0)
+    emits(q, "0 +a,seen,1")
+
+
+def test_blank_nodes_of_a_template_are_the_same_for_the_same_solution(machine: MakeMachine) -> None:
+    #  0         10       20
+    #  a---------)        a   RANGE 10: the node that leaves is the one that came, and comes again
+    m = machine()
+    q = m.register("CONSTRUCT { _:o :of ?x } { STREAM :s [RANGE 10] { ?x :p ?y } }", output="changes")
+    m.push("s", ":a :p 1", at_ms=0)
+    m.push("s", ":a :p 1", at_ms=20)
+    emits(q, "0 +[],of,a | 10 -[],of,a | 20 +[],of,a")
+    assert len({row[0].subject for _, _, row in q.emitted()}) == 1
+
+
+def test_blank_nodes_of_a_template_differ_between_solutions_and_labels(machine: MakeMachine) -> None:
+    m = machine()
+    q = m.register("CONSTRUCT { _:o :of ?x . _:o :at _:place } { STREAM :s [ALL] { ?x :p ?y } }")
+    m.push("s", ":a :p 1 . :b :p 1", at_ms=0)
+    emits(q, "0 +[],of,a +[],of,b +[],at,[] +[],at,[]")
+    nodes = {row[0].subject for _, _, row in q.emitted()} | {
+        row[0].object for _, _, row in q.emitted() if row[0].predicate.value.endswith("at")
+    }
+    assert len(nodes) == 4
+
+
+# The stream that REGISTER names ---------------------------------------------------------------------------------------
+
+HOT = "REGISTER STREAM :hot AS CONSTRUCT { ?x :hot ?t } { STREAM :s [RANGE 10] { ?x :temperature ?t } FILTER(?t > 30) }"
+
+
+def test_constructed_triples_are_an_element_of_the_named_stream_at_the_same_time(machine: MakeMachine) -> None:
+    #  s    3        13
+    #       a--------)    RANGE 10
+    #  hot  3    8
+    #       a----)        RANGE 5
+    m = machine()
+    m.register(HOT)
+    q = m.register("SELECT ?x { STREAM :hot [RANGE 5] { ?x :hot ?t } }", output="changes")
+    m.push("s", ":a :temperature 40", at_ms=3)
+    m.push("s", ":b :temperature 20", at_ms=4)
+    m.finish()
+    emits(q, "3 +a | 8 -a")
+
+
+def test_what_one_change_constructs_is_one_element(machine: MakeMachine) -> None:
+    #  s    1       2
+    #       a,b     c     one element each on hot; ELEMENTS 1
+    m = machine()
+    m.register(HOT)
+    q = m.register("SELECT ?x { STREAM :hot [ELEMENTS 1] { ?x :hot ?t } }", output="rstream")
+    m.push("s", ":a :temperature 40 . :b :temperature 50", at_ms=1)
+    m.push("s", ":c :temperature 60", at_ms=2)
+    emits(q, "1 +a +b | 2 +c")
+
+
+def test_a_change_that_constructs_nothing_gives_no_element(machine: MakeMachine) -> None:
+    m = machine()
+    m.register(HOT)
+    q = m.register("SELECT ?x { STREAM :hot [ELEMENTS 1] { ?x :hot ?t } }", output="rstream")
+    m.push("s", ":a :temperature 40", at_ms=1)
+    m.push("s", ":b :temperature 20", at_ms=2)
+    emits(q, "1 +a")
+
+
+def test_a_constructed_element_is_processed_before_the_next_of_its_millisecond(machine: MakeMachine) -> None:
+    #  3
+    #  s a, then hot a
+    #  s b, then hot b
+    m = machine()
+    m.register(HOT)
+    q = m.register(
+        "SELECT ?x ?w { { STREAM :s [ALL] { ?x :temperature ?t } BIND('s' AS ?w) } "
+        "UNION { STREAM :hot [ALL] { ?x :hot ?t } BIND('hot' AS ?w) } }"
+    )
+    m.push("s", ":a :temperature 40", at_ms=3)
+    m.push("s", ":b :temperature 50", at_ms=3)
+    emits(q, '3 +a,"s" | 3 +a,"hot" | 3 +b,"s" | 3 +b,"hot"')
+
+
+def test_queries_feed_each_other_in_a_chain(machine: MakeMachine) -> None:
+    m = machine()
+    m.register(HOT)
+    m.register("REGISTER STREAM :alarm AS CONSTRUCT { ?x :alarm true } { STREAM :hot [NOW] { ?x :hot ?t } }")
+    q = m.register("SELECT ?x { STREAM :alarm [RANGE 4] { ?x :alarm true } }", output="changes")
+    m.push("s", ":a :temperature 40", at_ms=3)
+    m.finish()
+    emits(q, "3 +a | 7 -a")
+
+
+def test_what_is_constructed_at_an_expiry_is_an_element_once(machine: MakeMachine) -> None:
+    #  s    0    5    10   15
+    #       a---------)
+    #            b---------)   RANGE 10, RSTREAM: at 10 b is emitted again
+    #  out  a    a,b  b
+    m = machine()
+    m.register(
+        "REGISTER STREAM :out AS CONSTRUCT RSTREAM { ?x :in true } { STREAM :s [RANGE 10] { ?x :p ?y } }",
+    )
+    q = m.register("SELECT ?x { STREAM :out [RANGE 3] { ?x :in true } }", output="rstream")
+    m.push("s", ":a :p 1", at_ms=0)
+    m.push("s", ":b :p 1", at_ms=5)
+    m.finish()
+    emits(q, "0 +a | 5 +a +b | 10 +b")
+
+
+def test_what_appears_at_an_expiry_is_fed_at_that_time(machine: MakeMachine) -> None:
+    #  s      0         10
+    #         a q 1-----)   RANGE 10
+    #         a p 1-----...  ALL
+    #  quiet            a
+    m = machine()
+    m.register(
+        "REGISTER STREAM :quiet AS CONSTRUCT { ?x :quiet true } "
+        "{ STREAM :s [ALL] { ?x :p ?y } MINUS { STREAM :s [RANGE 10] { ?x :q ?y } } }",
+    )
+    q = m.register("SELECT ?x { STREAM :quiet [RANGE 5] { ?x :quiet true } }", output="changes")
+    m.push("s", ":a :p 1 . :a :q 1", at_ms=0)
+    m.finish()
+    emits(q, "10 +a | 15 -a")
+
+
+def test_what_is_constructed_when_a_window_closes_is_fed_at_that_instant(machine: MakeMachine) -> None:
+    #  s    0  3 5    10
+    #       .    .    .
+    #          a -----)   RANGE 5 STEP 5
+    #  out       5     8
+    #            a-----)  RANGE 3
+    m = machine()
+    m.register("REGISTER STREAM :out AS CONSTRUCT { ?x :in true } FROM STREAM :s [RANGE 5 STEP 5] { ?x :p ?y }")
+    q = m.register("SELECT ?x { STREAM :out [RANGE 3] { ?x :in true } }", output="changes")
+    m.push("s", ":a :p 1", at_ms=3)
+    m.finish()
+    emits(q, "5 +a | 8 -a")
+
+
+def test_what_is_fed_at_an_instant_belongs_to_the_same_instant_of_its_reader(machine: MakeMachine) -> None:
+    #  s    0  3 5    10
+    #       .    .    .
+    #          a -----)   RANGE 5 STEP 5
+    #  out       5    10
+    #            .    .
+    #            a----)   RANGE 5 STEP 5
+    m = machine()
+    m.register("REGISTER STREAM :out AS CONSTRUCT { ?x :in true } FROM STREAM :s [RANGE 5 STEP 5] { ?x :p ?y }")
+    q = m.register("SELECT ?x FROM STREAM :out [RANGE 5 STEP 5] { ?x :in true }")
+    m.push("s", ":a :p 1", at_ms=3)
+    m.advance_to(20)
+    emits(q, "5 +a")
+
+
+def test_what_is_fed_at_an_instant_belongs_to_it_in_whatever_order_queries_came(machine: MakeMachine) -> None:
+    m = machine()
+    q = m.register("SELECT ?x FROM STREAM :b [RANGE 5 STEP 5] { ?x :in true }")
+    m.register("REGISTER STREAM :b AS CONSTRUCT { ?x :in true } FROM STREAM :a [RANGE 5 STEP 5] { ?x :in true }")
+    m.register("REGISTER STREAM :a AS CONSTRUCT { ?x :in true } FROM STREAM :s [RANGE 5 STEP 5] { ?x :p ?y }")
+    m.push("s", ":a :p 1", at_ms=3)
+    m.advance_to(20)
+    emits(q, "5 +a")
+
+
+def test_only_istream_and_rstream_feed_a_stream(machine: MakeMachine) -> None:
+    for output in ("changes", "dstream"):
+        m = machine()
+        m.register(HOT, output=output)
+        q = m.register("SELECT ?x { STREAM :hot [RANGE 5] { ?x :hot ?t } }", output="changes")
+        m.push("s", ":a :temperature 40", at_ms=3)
+        m.finish()
+        emits(q, "")
+
+
+def test_a_stream_may_be_fed_from_outside_too(machine: MakeMachine) -> None:
+    m = machine()
+    m.register(HOT)
+    q = m.register("SELECT ?x { STREAM :hot [ALL] { ?x :hot ?t } }", output="changes")
+    m.push("s", ":a :temperature 40", at_ms=3)
+    m.push("hot", ":b :hot 99", at_ms=4)
+    emits(q, "3 +a | 4 +b")
+
+
+def test_a_reader_registered_later_sees_what_is_constructed_from_then_on(machine: MakeMachine) -> None:
+    m = machine()
+    m.register(HOT)
+    m.push("s", ":a :temperature 40", at_ms=3)
+    q = m.register("SELECT ?x { STREAM :hot [ALL] { ?x :hot ?t } }", output="changes")
+    m.push("s", ":b :temperature 40", at_ms=4)
+    emits(q, "4 +b")
+
+
+def test_a_construct_over_datasets_feeds_its_stream(machine: MakeMachine) -> None:
+    m = machine()
+    m.register("REGISTER ISTREAM :out AS CONSTRUCT { ?x :in true } { ?x :p ?y }")
+    q = m.register("SELECT ?x { STREAM :out [RANGE 5] { ?x :in true } }", output="changes")
+    m.insert(":a :p 1", at_ms=2)
+    m.finish()
+    emits(q, "2 +a | 7 -a")
+
+
+def test_constructed_elements_keep_time_going_until_they_expire(machine: MakeMachine) -> None:
+    #  s    3    8
+    #       a----)        RANGE 5
+    #  out  3                   23
+    #       a-------------------)   RANGE 20
+    m = machine()
+    m.register("REGISTER STREAM :out AS CONSTRUCT { ?x :in true } { STREAM :s [RANGE 5] { ?x :p ?y } }")
+    q = m.register(over("RANGE 20", "?x :in true").replace(":s ", ":out "), output="changes")
+    m.push("s", ":a :p 1", at_ms=3)
+    m.finish()
+    emits(q, "3 +a | 23 -a")
