@@ -132,12 +132,20 @@ class ReferenceQuery:
         self.answers: Counter[Row] = Counter()
         self.first_element_ms: int | None = None
         self.last_instant: Tick = (-(1 << 62), GRID)
+        self.passed: Tick = self.last_instant
         self.now = _datetime(engine.clock_ms)
         self.reads_default, self.reads_named = graphs_read(self.query)
 
     @property
     def closes_windows(self) -> bool:
         return self.query.closes_windows
+
+    @property
+    def feeds(self) -> str | None:
+        """The stream that its answers form."""
+        if self.query.form is not a.Form.CONSTRUCT or self.output not in (a.Output.ISTREAM, a.Output.RSTREAM):
+            return None
+        return self.query.name
 
     def reads(self, graph: GraphName) -> bool:
         dataset = self.query.dataset
@@ -178,10 +186,9 @@ class ReferenceQuery:
                     emitted[row] = -count
         if emitted:
             self.changes.append(Change(tick[0], emitted))
-            if self.query.form is a.Form.CONSTRUCT and self.query.name is not None:
-                if self.output in (a.Output.ISTREAM, a.Output.RSTREAM):
-                    triples = tuple(sorted((row[0] for row in emitted), key=str))
-                    self.engine.feed(self.query.name, triples, tick[0])
+            if self.feeds is not None:
+                triples = tuple(sorted((row[0] for row in emitted), key=str))
+                self.engine.feed(self.feeds, triples, tick[0])
 
     def evaluate(self, tick: Tick) -> Counter[Row]:
         store = Store()
@@ -221,7 +228,7 @@ class ReferenceQuery:
         def term(t: a.PatternTerm) -> Any:
             match t:
                 case Variable():
-                    return bindings[t]
+                    return bindings.get(t)
                 case BlankNode():
                     return skolem(t.value, bindings)
                 case _:
@@ -246,16 +253,21 @@ class Reference:
     def __init__(self, *, lateness_ms: int = 0, t0_ms: int = 0) -> None:
         self.lateness_ms = lateness_ms
         self.t0_ms = t0_ms
-        self.clock_ms = t0_ms
         self.graphs: dict[GraphName, set[Triple]] = {None: set()}
         self.queries: list[ReferenceQuery] = []
         self.late: list[Any] = []
         self._tick: Tick = (-(1 << 62), EXPIRY)
+        self._reached: int | None = None
         self._max_seen: int | None = None
         self._passed: int | None = None
         self._held: list[tuple[int, int, Any]] = []
         self._number = 0
         self._fed: list[tuple[str, tuple[Triple, ...], int]] = []
+
+    @property
+    def clock_ms(self) -> int:
+        """The time that processing has reached; t0 if nothing came yet."""
+        return self.t0_ms if self._reached is None else self._reached
 
     # Calls ------------------------------------------------------------------------------------------------------------
 
@@ -284,7 +296,7 @@ class Reference:
         self._passed = at_ms if self._passed is None else max(self._passed, at_ms)
         self._run(at_ms)
         self._pass_time((at_ms, GRID + 1))
-        self.clock_ms = max(self.clock_ms, at_ms)
+        self._reach(at_ms)
 
     def finish(self) -> None:
         """Everything held is processed, then time reaches the last end: what expires there does, no window closes there."""
@@ -296,7 +308,7 @@ class Reference:
             if end is None or (end[0], ELEMENT) <= self._tick:
                 return
             self._pass_time((end[0], ELEMENT))
-            self.clock_ms = max(self.clock_ms, end[0])
+            self._reach(end[0])
 
     # Order of processing ----------------------------------------------------------------------------------------------
 
@@ -312,12 +324,16 @@ class Reference:
         self._run(reached)
         # Time has reached that point, but more may come at it: its expiries are due, its grid instant is not.
         self._pass_time((reached, ELEMENT))
+        self._reach(reached)
+
+    def _reach(self, at_ms: int) -> None:
+        self._reached = at_ms if self._reached is None else max(self._reached, at_ms)
 
     def _run(self, until_ms: int) -> None:
         while self._held and self._held[0][0] <= until_ms:
             at_ms, _, operation = heapq.heappop(self._held)
             self._pass_time((at_ms, ELEMENT))
-            self.clock_ms = max(self.clock_ms, at_ms)
+            self._reach(at_ms)
             self._apply(at_ms, operation)
             self._process_fed()
 
@@ -338,7 +354,8 @@ class Reference:
                             query.report((at_ms, ELEMENT))
 
     def _element(self, stream: str, triples: tuple[Triple, ...], at_ms: int) -> None:
-        tick = (at_ms, ELEMENT)
+        if self._tick == (at_ms, EXPIRY):
+            self._tick = (at_ms, ELEMENT)
         for query in self.queries:
             windows = [w for w in query.windows.values() if w.window.stream.value == stream]
             if not windows:
@@ -350,11 +367,13 @@ class Reference:
                     window.event_open = False
                     emptied = True
             if emptied and not query.closes_windows:
-                query.report(tick)
+                query.report(max((at_ms, ELEMENT), query.passed))
         for query in self.queries:
             windows = [w for w in query.windows.values() if w.window.stream.value == stream]
             if not windows:
                 continue
+            # What is fed at an instant comes before or after the query's own change on the grids.
+            tick = max((at_ms, ELEMENT), query.passed)
             if query.first_element_ms is None:
                 query.first_element_ms = at_ms
             for window in windows:
@@ -371,6 +390,22 @@ class Reference:
         while self._fed:
             self._element(*self._fed.pop(0))
 
+    def _feeding_order(self) -> list[ReferenceQuery]:
+        """The queries as registered, but each after those that feed the streams it reads."""
+        ordered: list[ReferenceQuery] = []
+
+        def visit(query: ReferenceQuery, path: tuple[ReferenceQuery, ...]) -> None:
+            if query in ordered or query in path:
+                return
+            for other in self.queries:
+                if other.feeds is not None and any(w.stream.value == other.feeds for w in query.windows):
+                    visit(other, (*path, query))
+            ordered.append(query)
+
+        for query in self.queries:
+            visit(query, ())
+        return ordered
+
     def _pass_time(self, until: Tick) -> None:
         """All changes that time brings by itself before a tick, in order."""
         while True:
@@ -380,8 +415,9 @@ class Reference:
             if tick >= until:
                 break
             self._tick = tick
-            self.clock_ms = max(self.clock_ms, tick[0])
-            for query in self.queries:
+            self._reach(tick[0])
+            for query in self._feeding_order():
+                query.passed = tick
                 if query.closes_windows:
                     if query.next_instant(_just_before(tick)) == tick and tick > query.last_instant:
                         query.last_instant = tick
@@ -389,6 +425,9 @@ class Reference:
                 elif any(w.content(tick) != w.content(_just_before(tick)) for w in query.windows.values()):
                     query.report(tick)
                 query.forget(tick)
+                if tick[1] == GRID:
+                    # What is fed at an instant belongs to the same instant of those that read it.
+                    self._process_fed()
             self._process_fed()
         self._tick = max(self._tick, until)
 
