@@ -1,7 +1,7 @@
 """The algebra of section 18.2 of the SPARQL 1.1 recommendation, with windows; names follow its definitions.
 
-Everything is frozen and compared by value, so equal parts of queries are equal objects. Blank nodes in patterns stay blank
-nodes: variables that no one can select.
+Everything is frozen and compared by value, so equal parts of queries are equal objects. Blank nodes in patterns stay
+blank nodes: variables that no one can select.
 """
 
 from __future__ import annotations
@@ -401,5 +401,5 @@ class Query:
 
     @property
     def closes_windows(self) -> bool:
-        """Whether it answers when windows close: every stream window has a STEP. Otherwise it answers on every change."""
+        """Whether it answers when windows close: every stream window has a STEP. Otherwise it does on every change."""
         return bool(self.windows) and all(w.window.step_ms is not None for w in self.windows)

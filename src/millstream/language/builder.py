@@ -1,6 +1,7 @@
 """Builds the syntax tree while lark parses: one method a grammar rule, no state, so that parses may run in parallel.
 
-Punctuation and keywords whose terminals begin with an underscore never reach these methods; what does is kept for its place.
+Punctuation and keywords whose terminals begin with an underscore never reach these methods; what does is kept for its
+place.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ def place_of(token: Token, last: Token | Place | None = None) -> Place:
         end = last.end
     else:
         end = last.end_pos
-    assert token.start_pos is not None and end is not None and token.line is not None and token.column is not None
+    assert token.start_pos is not None
+    assert token.line is not None
+    assert token.column is not None
+    assert end is not None
     return Place(token.start_pos, end, token.line, token.column)
 
 
@@ -109,15 +113,17 @@ class SyntaxBuilder(Transformer[Token, s.QueryUnit]):
     def construct_where(self, children: Children) -> s.ConstructQuery:
         keyword = children[0]
         output, (*rest, modifier) = _split_output(children[1:])
-        block = next((c for c in rest if isinstance(c, s.TriplesBlock)), _NO_TRIPLES)
+        found = next((c for c in rest if isinstance(c, s.TriplesBlock)), _NO_TRIPLES)
+        block = s.TriplesBlock(found.triples, place_of(keyword))
         dataset = tuple(c for c in rest if isinstance(c, s.FromClause | s.FromStream))
         where = s.GroupGraphPattern((block,), block.place)
         place = place_of(keyword, output[1])
         return s.ConstructQuery(block, *output, dataset, where, modifier, place)
 
     def construct_template(self, children: Children) -> tuple[s.TriplesBlock, Token]:
-        _opening, *blocks, closing = children
-        return blocks[0] if blocks else _NO_TRIPLES, closing
+        opening, *blocks, closing = children
+        triples = blocks[0].triples if blocks else ()
+        return s.TriplesBlock(triples, place_of(opening, closing)), closing
 
     def triples_template(self, children: Children) -> s.TriplesBlock:
         block: s.TriplesBlock = children[0]
@@ -180,7 +186,7 @@ class SyntaxBuilder(Transformer[Token, s.QueryUnit]):
 
     def window_count(self, children: Children) -> dict[str, Any]:
         *_, kind, count = children
-        return {"kind": kind.upper(), "count": int(count)}
+        return {"kind": kind.upper(), "count": _count(count)}
 
     def window_keyword(self, children: Children) -> dict[str, Any]:
         return {"kind": children[0].upper()}
@@ -235,7 +241,8 @@ class SyntaxBuilder(Transformer[Token, s.QueryUnit]):
         return s.GroupCondition(expression, None, getattr(expression, "place", _NOWHERE))
 
     def having_clause(self, children: Children) -> dict[str, Any]:
-        return {"having": tuple(_variable(c) for c in children)}
+        keyword, *constraints = children
+        return {"having": tuple(_variable(c) for c in constraints), "having_place": place_of(keyword)}
 
     def order_clause(self, children: Children) -> dict[str, Any]:
         return {"order_by": tuple(children)}
@@ -253,10 +260,10 @@ class SyntaxBuilder(Transformer[Token, s.QueryUnit]):
         return merged
 
     def limit(self, children: Children) -> dict[str, Any]:
-        return {"limit": int(children[1]), "slice_place": place_of(children[0])}
+        return {"limit": _count(children[1]), "slice_place": place_of(children[0])}
 
     def offset(self, children: Children) -> dict[str, Any]:
-        return {"offset": int(children[1]), "slice_place": place_of(children[0])}
+        return {"offset": _count(children[1]), "slice_place": place_of(children[0])}
 
     # Group graph patterns -----------------------------------------------------------------------------------------
 
@@ -317,10 +324,7 @@ class SyntaxBuilder(Transformer[Token, s.QueryUnit]):
     # Triples ------------------------------------------------------------------------------------------------------
 
     def triples_block(self, children: Children) -> s.TriplesBlock:
-        (place, triples), *rest = children
-        for block in rest:
-            triples += block.triples
-        return s.TriplesBlock(triples, place)
+        return s.TriplesBlock(tuple(t for _, triples in children for t in triples), children[0][0])
 
     def triples_same_subject_path(self, children: Children) -> tuple[Place, tuple[s.Triple, ...]]:
         subject, triples = _node(children[0])
@@ -492,14 +496,14 @@ class SyntaxBuilder(Transformer[Token, s.QueryUnit]):
     def nil(self, children: Children) -> s.IRIReference:
         return s.IRIReference(RDF + "nil", place_of(children[0]))
 
-    def rdf_literal(self, children: Children) -> Literal | s.TypedLiteral:
+    def rdf_literal(self, children: Children) -> Literal | s.TypedLiteral | s.TaggedLiteral:
         text, *suffix = children
         value = unquote(text)
         match suffix:
             case []:
                 return Literal(value)
             case [Token() as tag]:
-                return Literal(value, language=tag[1:])
+                return s.TaggedLiteral(value, str(tag[1:]), place_of(tag))
             case _:
                 return s.TypedLiteral(value, suffix[0])
 
@@ -574,6 +578,12 @@ def _place_up_to(keyword: Token, group: s.GroupGraphPattern) -> Place:
 
 def _iri_reference(token: Token) -> s.IRIReference:
     return s.IRIReference(str(token[1:-1]), place_of(token))
+
+
+def _count(token: Token) -> int:
+    """A count as written; beyond what anything here can reach, they are all the same."""
+    digits = token.lstrip("0")
+    return int(digits or "0") if len(digits) < 18 else 1 << 60
 
 
 def _number(kind: str, lexical: str) -> Literal:

@@ -7,9 +7,13 @@ import re
 
 from millstream.errors import Place, QuerySyntaxError
 from millstream.language.functions import AGGREGATES, FUNCTIONS
+from millstream.language.keywords import KEYWORDS
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_SHOWN = 12
+_IRI = re.compile(r'<[^<>"{}|^`\\\x00-\x20]*>')
+_NODE = re.compile(r"[?$]\w+|_:\w+|(?!\d)[\w-]*:[\w.-]*\w|(?!\d)[\w-]*:")
+_STRING = re.compile(r"""(['"])(?:(?!\1)[^\\\n\r]|\\[tbnrf"'\\])*""")
+_SHOWN, _LONG = 12, 60
 
 # What people call the terminals that are not keywords.
 _NAMES = {
@@ -60,18 +64,23 @@ _NAMES = {
     "VBAR": "|",
 }
 _UPDATES = {"INSERT", "DELETE", "LOAD", "CLEAR", "CREATE", "DROP", "COPY", "MOVE", "ADD", "WITH"}
+_WORDS = {k.lstrip("_") for k in KEYWORDS} | set(FUNCTIONS)
 _QUIET = re.compile(r"(INTEGER|DECIMAL|DOUBLE)_(POSITIVE|NEGATIVE)|WS|COMMENT|__ANON_\d+|BANG")
+
+
+def place_at(text: str, start: int, end: int) -> Place:
+    """The place between two offsets."""
+    return Place(start, end, text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))
 
 
 def complain(text: str, offset: int, allowed: set[str]) -> QuerySyntaxError:
     """The error for a text whose character at `offset` cannot follow what stands before it."""
-    line = text.count("\n", 0, offset) + 1
-    column = offset - text.rfind("\n", 0, offset)
-    word = _WORD.match(text, offset)
-    found = _found(text, offset, word)
-    end = word.end() if word else min(offset + 1, len(text))
+    if offset >= len(text.rstrip()):
+        found, end = "the end of the query", len(text)
+    else:
+        found, end = _found(text, offset)
     expected = _readable(allowed)
-    suggestion = _suggest(text, offset, word[0] if word else "", allowed)
+    suggestion = _suggest(text, offset, text[offset:end], allowed)
     message = f"found {found}"
     if suggestion:
         message += f"; {suggestion}"
@@ -80,20 +89,43 @@ def complain(text: str, offset: int, allowed: set[str]) -> QuerySyntaxError:
     return QuerySyntaxError(
         message if message.endswith("?") else message + ".",
         text=text,
-        place=Place(offset, end, line, column),
+        place=place_at(text, offset, end),
         expected=tuple(expected),
         suggestion=suggestion,
     )
 
 
-def _found(text: str, offset: int, word: re.Match[str] | None) -> str:
-    if offset >= len(text.rstrip()):
-        return "the end of the query"
-    if word:
-        return f"`{word[0]}`"
-    if text[offset] in "\"'" and "\n" not in text[offset:] and text.count(text[offset], offset) == 1:
-        return f"a string that does not end: `{text[offset : offset + 20]}`"
-    return f"`{text[offset]}`"
+def _found(text: str, offset: int) -> tuple[str, int]:
+    """What stands at the offset, as people would call it, and where it ends."""
+    for kind in (_NODE, _IRI, _WORD):
+        thing = kind.match(text, offset)
+        if thing:
+            shown = thing[0] if len(thing[0]) <= _LONG else thing[0][:_LONG] + "..."
+            return f"`{shown}`", thing.end()
+    character = text[offset]
+    if character in "\"'":
+        return _found_string(text, offset)
+    if character == "`":
+        return "a backtick", offset + 1
+    return (f"`{character}`" if character.isprintable() else f"the character {character!a}"), offset + 1
+
+
+def _found_string(text: str, offset: int) -> tuple[str, int]:
+    """A string that stands at the wrong place, or one that is none: not ended, or with an unknown escape."""
+    quote = text[offset]
+    body = _STRING.match(text, offset)
+    assert body is not None
+    end = body.end()
+    shown = f"`{text[offset : min(end, offset + 20)]}`"
+    if text.startswith(quote * 3, offset):
+        return f"a string that does not end: `{text[offset : offset + 20].splitlines()[0]}`", offset + 3
+    if text.startswith(quote, end):
+        return f"the string {text[offset : end + 1]}", end + 1
+    if text.startswith("\\", end):
+        return f"a string with `{text[end : end + 2]}`, which is no escape; a backslash is written `\\\\`", end
+    if "\n" in text[end:]:
+        return f"a string that does not end on its line: {shown}; several lines take {quote * 3}", end
+    return f"a string that does not end: {shown}", end
 
 
 def _readable(allowed: set[str]) -> list[str]:
@@ -109,27 +141,46 @@ def _listed(expected: list[str]) -> str:
     return " or ".join(filter(None, [", ".join(expected[:-1]), expected[-1]]))
 
 
-def _suggest(text: str, offset: int, word: str, allowed: set[str]) -> str | None:
-    if offset >= len(text.rstrip()) and "RBRACE" in allowed:
-        return "a `}` is missing"
-    if allowed == {"LSQB"} and text.startswith("{", offset):
-        return "a window is missing, such as [RANGE 30s] or [NOW]"
-    if not word:
-        return None
-    if text[offset + len(word) :].startswith(":"):
-        return None
-    if word.upper() in _UPDATES and not text[:offset].rpartition("}")[0]:
+def _suggest(text: str, offset: int, found: str, allowed: set[str]) -> str | None:
+    missing = _missing(text, offset, found, allowed)
+    if missing or not _WORD.fullmatch(found):
+        return missing
+    word = found.upper()
+    if word in _UPDATES and not text[:offset].rpartition("}")[0]:
         return "an update is not a query; change datasets with engine.insert, engine.delete or engine.read_changes"
-    if word.upper() in ("GROUPBY", "ORDERBY"):
-        return f"did you mean {word[:5].upper()} BY?"
+    if word in ("GROUPBY", "ORDERBY"):
+        return f"did you mean {word[:5]} BY?"
+    if word in AGGREGATES:
+        return "an aggregate stands only in SELECT, HAVING and ORDER BY"
     keywords = {t.lstrip("_") for t in allowed if t.lstrip("_").isupper() and t not in _NAMES}
     if "FUNCTION" in allowed:
         keywords |= set(FUNCTIONS)
     if "AGGREGATE" in allowed:
         keywords |= AGGREGATES
-    close = difflib.get_close_matches(word.upper(), sorted(keywords - {word.upper()}), n=1, cutoff=0.7)
-    if close:
-        return f"did you mean {close[0]}?"
-    if "VAR" in allowed:
-        return f"did you mean ?{word}? A variable begins with ? or $"
+    if word not in _WORDS:
+        close = difflib.get_close_matches(word, sorted(keywords), n=1, cutoff=0.7)
+        if close:
+            return f"did you mean {close[0]}?"
+        if "VAR" in allowed:
+            return f"did you mean ?{found}? A variable begins with ? or $"
+    return None
+
+
+def _missing(text: str, offset: int, found: str, allowed: set[str]) -> str | None:
+    """What was likely left out in front of the offset, or is one too many."""
+    for terminal, bracket in (("RPAR", ")"), ("RSQB", "]"), ("RBRACE", "}")):
+        if terminal in allowed and found.strip() in ("", "}") and bracket != found.strip():
+            return f"a `{bracket}` is missing"
+    if found == "}" and "$END" in allowed:
+        return "there is a `}` too many"
+    if found == "{" and allowed == {"LSQB"}:
+        return "a window is missing, such as [RANGE 30s] or [NOW]"
+    if found == ")" and allowed == {"AS"}:
+        return "an expression is selected under a name: (... AS ?name)"
+    if "TUMBLING" in allowed and text[:offset][-1:].isdigit():
+        return "a duration is a number with one of the units ms, s, m, h and d, or whole milliseconds"
+    if found.startswith("<") and "LT" in allowed:
+        return "it reads as an IRI; put a space behind the `<`"
+    if {"DOT", "SEMICOLON"} <= allowed and (_NODE.fullmatch(found) or found[:1] in ("<", "[")):
+        return "is a `.` missing before it?"
     return None

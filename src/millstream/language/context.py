@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+
 from pyoxigraph import BlankNode, Variable
 
 from millstream.errors import Place, QuerySyntaxError, UnsupportedQueryError
@@ -24,6 +27,8 @@ from millstream.language.windows import (
     parse_duration,
 )
 
+_VARIABLE = re.compile(r"[?$](\w+)")
+
 
 class Context:
     """One query on its way from syntax to algebra."""
@@ -34,7 +39,9 @@ class Context:
         self.warnings: list[a.Warning] = []
         self.named_windows: dict[str, StreamWindow] = {}
         self.used_windows: dict[StreamWindow, None] = {}
-        self._fresh = 0
+        self._taken = frozenset(_VARIABLE.findall(text))
+        self._counts: Counter[str] = Counter()
+        self._labels: dict[str, BlankNode] = {}
 
     @property
     def printer(self) -> Printer:
@@ -49,17 +56,27 @@ class Context:
     def warn(self, message: str, place: Place | None, legal: str = "") -> None:
         self.warnings.append(a.Warning(message, legal, place))
 
-    def fresh_blank_node(self) -> BlankNode:
-        """A variable no text can name."""
-        self._fresh += 1
-        return BlankNode(f"step{self._fresh}")
+    # Names made here are numbered as they are needed, so that queries of the same structure have equal algebra.
+
+    def fresh_blank_node(self, stem: str) -> BlankNode:
+        """A variable no text can name: labels of the text begin with `b_`, those of templates with `t_`."""
+        self._counts[stem] += 1
+        return BlankNode(f"{stem}{self._counts[stem]}")
+
+    def blank_node(self, label: str, prefix: str) -> BlankNode:
+        """The blank node of a label in the text; brackets and collections, whose labels are made up, are numbered."""
+        key = prefix + label
+        if key not in self._labels:
+            named = label.startswith("_:")
+            self._labels[key] = BlankNode(prefix + label[2:]) if named else self.fresh_blank_node(prefix[0] + "anon")
+        return self._labels[key]
 
     def fresh_variable(self, stem: str) -> Variable:
-        """A variable that does not stand in the text."""
+        """A variable that the text does not use."""
         while True:
-            self._fresh += 1
-            name = f"{stem}{self._fresh}"
-            if name not in self.text:
+            self._counts[stem] += 1
+            name = f"{stem}{self._counts[stem]}"
+            if name not in self._taken:
                 return Variable(name)
 
     # Windows --------------------------------------------------------------------------------------------------------
@@ -95,24 +112,27 @@ class Context:
                 "A window that ends in the past (TO NOW - ...)", clause.place, "Let it end now: [NOW - 10s]."
             )
         assert clause.range is not None
-        range_ms = self._length(clause.range, "RANGE", of)
+        past = clause.kind == "PAST"
+        range_ms = self._length(clause.range, "NOW -" if past else "RANGE", of, past)
         if clause.grid == "TUMBLING":
             return Step(range_ms, range_ms)
         if clause.grid_length is None:
             return Range(range_ms)
-        length_ms = self._length(clause.grid_length, clause.grid or "", of)
+        length_ms = self._length(clause.grid_length, clause.grid or "", of, past)
         return Slide(range_ms, length_ms) if clause.grid == "SLIDE" else Step(range_ms, length_ms)
 
-    def _length(self, written: s.DurationText, word: str, of: str) -> int:
+    def _length(self, written: s.DurationText, word: str, of: str, spelt_out: bool = False) -> int:
+        """The milliseconds of a duration; only SPARQLstream spells its units out."""
         try:
             duration: Duration = parse_duration(written.text)
         except ValueError as error:
-            raise self.error(f"{of}: {word} {written.text}: {error}.", written.place) from None
+            shown = written.text if len(written.text) < 40 else written.text[:40] + "..."
+            raise self.error(f"{of}: {word} {shown}: {error}.", written.place) from None
         if duration.ms < 1:
             raise self.error(f"{of}: {word} must be longer than 0, got {written.text}.", written.place)
         short = str(Range(duration.ms)).removeprefix("RANGE ")
         if duration.rounded:
             self.warn(f"{written.text} is rounded up to whole milliseconds.", written.place, f"{word} {short}")
-        elif duration.spelt_out:
+        elif duration.spelt_out and not spelt_out:
             self.warn(f"`{written.text}` is not a duration of these languages.", written.place, f"{word} {short}")
         return duration.ms

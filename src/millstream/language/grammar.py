@@ -1,6 +1,6 @@
 """The parser: lark's LALR tables for `sparql.lark`, made once, and its complaints turned into errors with a place.
 
-Keywords and function names are not spelt out in the grammar file but listed here, each ending at a word boundary.
+Keywords and function names are not spelt out in the grammar file but added here, each ending at a word boundary.
 """
 
 from __future__ import annotations
@@ -11,19 +11,12 @@ from importlib.resources import files
 
 from lark import Lark, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 
-from millstream.errors import Place, QuerySyntaxError
+from millstream.errors import QuerySyntaxError
 from millstream.language import syntax
 from millstream.language.builder import SyntaxBuilder
-from millstream.language.complaint import complain
+from millstream.language.complaint import complain, place_at
 from millstream.language.functions import AGGREGATES, FUNCTIONS
-
-KEYWORDS = (
-    "ALL AS ASC BIND CHANGES COMPUTED CONSTRUCT DESC DESCRIBE DISTINCT DSTREAM ELEMENTS EVENT EVERY EXISTS FALSE FROM "
-    "GRAPH IN ISTREAM LIMIT NOT NOW OFFSET QUERY RANGE REDUCED REGISTER RSTREAM SELECT SERVICE SILENT SLIDE STEP STREAM "
-    "TRIPLES TRUE TUMBLING UNDEF VALUES WINDOW "
-    "_ASK _BASE _BY _FILTER _GROUP _HAVING _MINUS _NAMED _ON _OPTIONAL _ORDER _PREFIX _SEPARATOR _TO _UNION _WHERE"
-).split()
-"""Those with an underscore carry no information and are dropped by the parser."""
+from millstream.language.keywords import KEYWORDS
 
 # Productions [164] to [167]; the classes are spliced into the grammar's regular expressions.
 _PN_CHARS_BASE = (
@@ -33,12 +26,21 @@ _PN_CHARS_BASE = (
 _PN_CHARS_U = _PN_CHARS_BASE + "_"
 _PN_CHARS = _PN_CHARS_U + "\\-0-9\\u00B7\\u0300-\\u036F\\u203F-\\u2040"
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _CODEPOINT = re.compile(r"\\\\|\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 
 
 def parse(text: str) -> tuple[syntax.QueryUnit, str]:
-    """The syntax tree of a query, with the text that its places point into (code point escapes replaced)."""
-    text = replace_codepoint_escapes(text)
+    """The syntax tree of a query, with the text that its places point into.
+
+    That text has no byte order mark, and its code point escapes are replaced.
+    """
+    text = replace_codepoint_escapes(text.removeprefix("\ufeff"))
+    surrogate = _SURROGATE.search(text)
+    if surrogate:
+        place = place_at(text, surrogate.start(), surrogate.end())
+        message = f"\\u{ord(surrogate[0]):04X} is half a character; the text was not decoded properly."
+        raise QuerySyntaxError(message, text=text[: surrogate.start()], place=place)
     try:
         unit = _parser().parse(text)
     except UnexpectedInput as error:
@@ -48,7 +50,7 @@ def parse(text: str) -> tuple[syntax.QueryUnit, str]:
 
 
 def replace_codepoint_escapes(text: str) -> str:
-    """Section 19.2: `\\u00E9` means é anywhere in a query, before it is parsed."""
+    r"""Section 19.2: `\u00E9` means é anywhere in a query, before it is parsed."""
     if "\\u" not in text and "\\U" not in text:
         return text
 
@@ -58,9 +60,7 @@ def replace_codepoint_escapes(text: str) -> str:
             return match[0]
         code = int(digits, 16)
         if 0xD800 <= code <= 0xDFFF or code > 0x10FFFF:
-            line = text.count("\n", 0, match.start()) + 1
-            column = match.start() - text.rfind("\n", 0, match.start())
-            place = Place(match.start(), match.end(), line, column)
+            place = place_at(text, match.start(), match.end())
             raise QuerySyntaxError(f"{match[0]} is not a character.", text=text, place=place)
         return chr(code)
 

@@ -6,7 +6,7 @@ import difflib
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Variable
+from pyoxigraph import Literal, NamedNode, Variable
 
 from millstream.errors import Place
 from millstream.language import algebra as a
@@ -77,9 +77,9 @@ class PatternTranslator:
             case s.GraphPattern(name, group, place):
                 if self._inside_window:
                     raise self._context.unsupported("GRAPH inside a STREAM or WINDOW block", place, _INSIDE_WINDOW)
-                return join(before, a.Graph(self._var_or_iri(name), self.group(group)))
+                return join(before, a.Graph(self.var_or_iri(name), self.group(group)))
             case s.ServicePattern(name, group, silent, place):
-                return join(before, a.Service(self._var_or_iri(name), self.group(group), silent, place))
+                return join(before, a.Service(self.var_or_iri(name), self.group(group), silent, place))
             case s.InlineData():
                 return join(before, self.values(element))
             case s.SubSelect(query):
@@ -153,7 +153,7 @@ class PatternTranslator:
             case a.Inverse(inner):
                 return self._path(object_, inner, subject)
             case a.Sequence(first, second):
-                middle = self._context.fresh_blank_node()
+                middle = self._context.fresh_blank_node("step")
                 return [*self._path(subject, first, middle), *self._path(middle, second, object_)]
             case _:
                 return [a.Path(subject, path, object_)]
@@ -189,11 +189,18 @@ class PatternTranslator:
                     f"blank node {term.label} stands in two basic graph patterns; use a variable to join them.",
                     term.place,
                 )
-            return BlankNode(_label(term.label))
+            return self._context.blank_node(term.label, "b_")
         return self.term(term)
 
-    def term(self, term: Variable | s.IRI | Literal | s.TypedLiteral) -> Variable | NamedNode | Literal:
+    def term(
+        self, term: Variable | s.IRI | Literal | s.TypedLiteral | s.TaggedLiteral
+    ) -> Variable | NamedNode | Literal:
         match term:
+            case s.TaggedLiteral(lexical, language, place):
+                try:
+                    return Literal(lexical, language=language)
+                except ValueError as error:
+                    raise self._context.error(f"@{language} is not a language tag: {error}.", place) from None
             case s.IRIReference() | s.PrefixedName():
                 return self._names.resolve(term)
             case s.TypedLiteral(lexical, datatype):
@@ -201,15 +208,16 @@ class PatternTranslator:
             case _:
                 return term
 
-    def _var_or_iri(self, name: Variable | s.IRI) -> Variable | NamedNode:
+    def var_or_iri(self, name: Variable | s.IRI) -> Variable | NamedNode:
         return name if isinstance(name, Variable) else self._names.resolve(name)
 
     def values(self, data: s.InlineData) -> a.Values:
         rows = []
         for row in data.rows:
             if len(row) != len(data.variables):
+                terms = f"{len(row)} term{'' if len(row) == 1 else 's'}"
                 raise self._context.error(
-                    f"VALUES has {len(data.variables)} variables, but a row of {len(row)} terms.", data.place
+                    f"VALUES has {len(data.variables)} variables, but a row of {terms}.", data.place
                 )
             rows.append(tuple(None if v is None else self.term(v) for v in row))
         if len(set(data.variables)) != len(data.variables):
@@ -279,7 +287,7 @@ class PatternTranslator:
 
 
 def _joined_blocks(group: s.GroupGraphPattern) -> list[s.Element]:
-    """The elements without filters, triples that only a filter parted put together: they form one basic graph pattern."""
+    """The elements without filters; triples that only a filter parted form one basic graph pattern."""
     elements: list[s.Element] = []
     for element in group.elements:
         if isinstance(element, s.FilterElement):
@@ -289,13 +297,6 @@ def _joined_blocks(group: s.GroupGraphPattern) -> list[s.Element]:
         else:
             elements.append(element)
     return elements
-
-
-def _label(label: str) -> str:
-    """A legal blank node label for one of the text or for brackets, which are known by their offset."""
-    if label.startswith("_:"):
-        return "b_" + label[2:]
-    return ("anon" if label[0] == "[" else "list") + label[1:].replace(".", "x")
 
 
 def _operation(operator: str, operands: list[a.Expression]) -> a.Expression:

@@ -12,7 +12,7 @@ from millstream.language import algebra as a
 
 def in_scope(pattern: a.Pattern) -> tuple[Variable, ...]:
     """The variables a solution of the pattern may bind, in order of appearance."""
-    return tuple(dict.fromkeys(v for v in _bindable(pattern) if isinstance(v, Variable)))
+    return tuple(v for v in _bindable(pattern) if isinstance(v, Variable))
 
 
 def bindable(pattern: a.Pattern) -> frozenset[Variable | BlankNode]:
@@ -20,38 +20,43 @@ def bindable(pattern: a.Pattern) -> frozenset[Variable | BlankNode]:
     return frozenset(_bindable(pattern))
 
 
-def _bindable(pattern: a.Pattern) -> Iterator[Variable | BlankNode]:
+def _bindable(pattern: a.Pattern) -> dict[Variable | BlankNode, None]:
+    found: dict[Variable | BlankNode, None] = {}
+    _collect(pattern, found)
+    return found
+
+
+def _collect(pattern: a.Pattern, found: dict[Variable | BlankNode, None]) -> None:
     match pattern:
         case a.BGP(triples):
             for t in triples:
-                yield from _variables((t.subject, t.predicate, t.object))
+                found.update(_variables((t.subject, t.predicate, t.object)))
         case a.Path(subject, _, object_):
-            yield from _variables((subject, object_))
+            found.update(_variables((subject, object_)))
         case a.Join(left, right) | a.LeftJoin(left, right) | a.Union(left, right):
-            yield from _bindable(left)
-            yield from _bindable(right)
+            _collect(left, found)
+            _collect(right, found)
         case a.Minus(left, _):
-            yield from _bindable(left)
+            _collect(left, found)
         case a.Graph(name, inner) | a.Service(name, inner):
-            if isinstance(name, Variable):
-                yield name
-            yield from _bindable(inner)
+            found.update(_variables((name,)))
+            _collect(inner, found)
         case a.Extend(inner, variable, _):
-            yield from _bindable(inner)
-            yield variable
+            _collect(inner, found)
+            found[variable] = None
         case a.Values(variables, _) | a.Project(_, variables):
-            yield from variables
+            found.update(dict.fromkeys(variables))
         case a.Group(_, keys, aggregates):
-            yield from (v for v, _ in keys)
-            yield from (v for v, _ in aggregates)
+            found.update((v, None) for v, _ in keys)
+            found.update((v, None) for v, _ in aggregates)
         case a.Filter(_, inner) | a.Window(_, inner):
-            yield from _bindable(inner)
+            _collect(inner, found)
         case a.OrderBy(inner, _) | a.Distinct(inner) | a.Reduced(inner) | a.Slice(inner, _, _):
-            yield from _bindable(inner)
+            _collect(inner, found)
 
 
-def _variables(terms: tuple[a.PatternTerm, ...]) -> Iterator[Variable | BlankNode]:
-    return (t for t in terms if isinstance(t, Variable | BlankNode))
+def _variables(terms: tuple[a.PatternTerm, ...]) -> Iterator[tuple[Variable | BlankNode, None]]:
+    return ((t, None) for t in terms if isinstance(t, Variable | BlankNode))
 
 
 def children(expression: a.Expression) -> tuple[a.Expression, ...]:

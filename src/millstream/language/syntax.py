@@ -45,6 +45,15 @@ class TypedLiteral:
 
 
 @dataclass(frozen=True, slots=True)
+class TaggedLiteral:
+    """A string with a language tag, which may not be one."""
+
+    lexical: str
+    language: str
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
 class BlankNodeLabel:
     """A blank node of the text; one that has no label there gets one that no text can have."""
 
@@ -52,7 +61,7 @@ class BlankNodeLabel:
     place: Place = _place()
 
 
-Term: TypeAlias = Variable | IRI | Literal | TypedLiteral | BlankNodeLabel
+Term: TypeAlias = Variable | IRI | Literal | TypedLiteral | TaggedLiteral | BlankNodeLabel
 
 
 # Expressions ----------------------------------------------------------------------------------------------------------
@@ -95,7 +104,9 @@ class ExistsCall:
     place: Place = _place()
 
 
-Expression: TypeAlias = Variable | IRI | Literal | TypedLiteral | Operation | Call | AggregateCall | ExistsCall
+Expression: TypeAlias = (
+    Variable | IRI | Literal | TypedLiteral | TaggedLiteral | Operation | Call | AggregateCall | ExistsCall
+)
 
 
 # Paths ----------------------------------------------------------------------------------------------------------------
@@ -209,7 +220,7 @@ class InlineData:
     """VALUES: rows of terms, None for UNDEF."""
 
     variables: tuple[Variable, ...]
-    rows: tuple[tuple[IRI | Literal | TypedLiteral | None, ...], ...]
+    rows: tuple[tuple[IRI | Literal | TypedLiteral | TaggedLiteral | None, ...], ...]
     place: Place = _place()
 
 
@@ -260,7 +271,10 @@ class DurationText:
 
 @dataclass(frozen=True, slots=True)
 class WindowClause:
-    """The inside of `[...]`: `kind` is RANGE, TRIPLES, ELEMENTS, NOW, ALL, EVENT or PAST (SPARQLstream's `NOW - 10 S`)."""
+    """The inside of `[...]`.
+
+    `kind` is RANGE, TRIPLES, ELEMENTS, NOW, ALL, EVENT or PAST (SPARQLstream's `NOW - 10 S`).
+    """
 
     kind: str
     range: DurationText | None = None
@@ -363,6 +377,7 @@ class SolutionModifier:
     order_by: tuple[OrderCondition, ...] = ()
     limit: int | None = None
     offset: int | None = None
+    having_place: Place | None = field(default=None, compare=False, repr=False)
     slice_place: Place | None = field(default=None, compare=False, repr=False)
     """Where LIMIT or OFFSET stands."""
 

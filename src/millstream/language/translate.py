@@ -10,10 +10,11 @@ from millstream.language import syntax as s
 from millstream.language.context import Context
 from millstream.language.iris import Names
 from millstream.language.iris import resolve as resolve_iri
-from millstream.language.patterns import EMPTY, join
 from millstream.language.scope import in_scope
-from millstream.language.selection import SelectionTranslator, slice_pattern
+from millstream.language.selection import SelectionTranslator
 from millstream.language.windows import StreamWindow
+
+_START = Place(0, 0, 1, 1)
 
 
 def translate(unit: s.QueryUnit, text: str, base: str | None = None) -> a.Query:
@@ -44,16 +45,16 @@ class _Translation:
                 form, pattern = a.Form.SELECT, self._selection.select(query, self._unit.values)
                 variables = in_scope(pattern)
             case s.ConstructQuery():
-                form, pattern = a.Form.CONSTRUCT, self._modified(query.where, query.modifier)
+                form, pattern = a.Form.CONSTRUCT, self._modified(query)
                 template = self._template(query.template)
                 variables = in_scope(pattern)
             case s.AskQuery():
-                form, pattern, variables = a.Form.ASK, self._modified(query.where, query.modifier), ()
+                form, pattern, variables = a.Form.ASK, self._modified(query), ()
             case s.DescribeQuery():
                 form, place = a.Form.DESCRIBE, query.place
-                pattern = self._modified(query.where, query.modifier)
+                pattern = self._modified(query)
                 variables = in_scope(pattern)
-                resources = self._resources(query)
+                resources = self._resources(query, variables)
         dataset = self._dataset()
         self._warn_of_unused_windows()
         return a.Query(
@@ -73,47 +74,36 @@ class _Translation:
             place=place,
         )
 
-    def _modified(self, where: s.GroupGraphPattern | None, modifier: s.SolutionModifier) -> a.Pattern:
-        """The pattern of a form without SELECT, under its solution modifiers."""
-        if modifier.group_by or modifier.having:
-            star = s.SelectClause((), False, False, None, None, Place(0, 0, 1, 1))
-            assert where is not None
-            inner = s.SelectQuery(star, (), where, modifier, self._unit.values)
-            return self._selection.select(inner)
-        pattern = EMPTY if where is None else self._patterns.group(where)
-        if self._unit.values is not None:
-            pattern = join(pattern, self._patterns.values(self._unit.values))
-        if modifier.order_by:
-            conditions = tuple(
-                a.OrderCondition(self._patterns.aggregating(o.expression), o.descending) for o in modifier.order_by
-            )
-            pattern = a.OrderBy(pattern, conditions)
-        return slice_pattern(pattern, modifier)
+    def _modified(self, query: s.ConstructQuery | s.AskQuery | s.DescribeQuery) -> a.Pattern:
+        place = query.where.place if query.where is not None else _START
+        return self._selection.modified(query.where, query.modifier, self._unit.values, place)
 
     def _template(self, block: s.TriplesBlock) -> tuple[a.TriplePattern, ...]:
         triples = []
         for triple in block.triples:
             subject, object_ = self._template_term(triple.subject), self._template_term(triple.object)
-            predicate = triple.predicate
-            if isinstance(predicate, s.IRIReference | s.PrefixedName):
-                triples.append(a.TriplePattern(subject, self._context.names.resolve(predicate), object_))
-            elif isinstance(predicate, Variable):
-                triples.append(a.TriplePattern(subject, predicate, object_))
-            else:
-                raise self._context.error("a CONSTRUCT template cannot have property paths.", block.place)
             if isinstance(subject, Literal):
-                raise self._context.error("a literal cannot be the subject of a constructed triple.", block.place)
+                raise self._context.error(
+                    f"{self._context.printer.term(subject)} cannot be the subject of a constructed triple, "
+                    "as it is a literal.",
+                    block.place,
+                )
+            if not isinstance(triple.predicate, Variable | s.IRIReference | s.PrefixedName):
+                raise self._context.error("a CONSTRUCT template cannot have property paths.", block.place)
+            predicate = self._patterns.var_or_iri(triple.predicate)
+            triples.append(a.TriplePattern(subject, predicate, object_))
         return tuple(triples)
 
     def _template_term(self, term: s.Term) -> a.PatternTerm:
         # Labels of the template and of the pattern have nothing to do with each other.
         if isinstance(term, s.BlankNodeLabel):
-            term = s.BlankNodeLabel(f"[t{term.label.removeprefix('_:').replace('[', '').replace('(', 'l')}", term.place)
-        return self._patterns.pattern_term(term)
+            return self._context.blank_node(term.label, "t_")
+        return self._patterns.term(term)
 
-    def _resources(self, query: s.DescribeQuery) -> tuple[NamedNode | Variable, ...]:
-        resolve = self._context.names.resolve
-        return tuple(r if isinstance(r, Variable) else resolve(r) for r in query.resources or ())
+    def _resources(self, query: s.DescribeQuery, variables: tuple[Variable, ...]) -> tuple[NamedNode | Variable, ...]:
+        if query.resources is None:
+            return variables
+        return tuple(self._patterns.var_or_iri(r) for r in query.resources)
 
     # Datasets and windows -------------------------------------------------------------------------------------------
 

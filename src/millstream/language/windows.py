@@ -157,6 +157,8 @@ def parse_duration(text: str) -> Duration:
     (5400000, 600000, 250)
     """
     spelt_out = False
+    if len(text) > 100:
+        raise ValueError("too many digits")
     if text.isdigit():
         exact = Fraction(int(text))
     elif text[0] in "Pp":
