@@ -11,8 +11,9 @@ effect. In between, the mark stands still and whatever an `encode` returned is s
     pending: new in this batch, or met in it while forgettable; ends with settle()
 
 so a caller encodes, touches or holds what it keeps, and settles; what it dropped is forgotten. Forgetting is spread: each new term
-examines a few slots clockwise, four times as many as there are slots for each live term, so that what waits to be freed is at
-most a third of what is needed, and there is never a pause. Before the first `forget_before` nothing is forgotten.
+examines a few slots clockwise: four times slots / live terms, at most 32. What waits to be freed is thus about a third of what is
+needed at most, or, where a peak left more than eight slots a live term, a 32nd of the slots. No call scans the whole
+table. Before the first `forget_before` nothing is forgotten.
 
 A number is used again with its generation increased, and the generation is part of the id: an id that outlived its
 term names nothing, and using it is an error in every build. One thread at a time may use a dictionary.
