@@ -1,0 +1,116 @@
+"""Answers: what a query emitted, still as ids until somebody looks, and the answer set as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from millstream.kernels.dictionary import Dictionary
+from millstream.operators.rows import Column
+from millstream.rdf.canonical import term_of
+
+Bindings = Mapping[str, NamedNode | BlankNode | Literal]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One solution that appeared (weight 1) or disappeared (-1) at a time; unbound variables are absent."""
+
+    at_ms: int
+    weight: int
+    bindings: Bindings
+
+
+@dataclass(frozen=True, slots=True)
+class Emission:
+    """Rows emitted together, in order; weights are 1 and -1."""
+
+    columns: npt.NDArray[np.int64]
+    at_ms: Column
+    weight: Column
+
+    def __len__(self) -> int:
+        return len(self.at_ms)
+
+
+def consolidate(columns: npt.NDArray[np.int64], weight: Column) -> tuple[npt.NDArray[np.int64], Column]:
+    """Equal rows summed, zeros dropped, the rest ordered by their values."""
+    if len(weight) < 2:
+        keep = weight != 0
+        return columns[keep], weight[keep]
+    if columns.shape[1] == 0:
+        total = weight.sum(keepdims=True)
+        return (columns[:1], total) if total[0] else (columns[:0], total[:0])
+    order = np.lexsort(columns.T[::-1])
+    columns, weight = columns[order], weight[order]
+    first = np.concatenate([[True], (columns[1:] != columns[:-1]).any(axis=1)])
+    starts = np.flatnonzero(first)
+    sums = np.add.reduceat(weight, starts)
+    keep = sums != 0
+    return columns[starts[keep]], sums[keep]
+
+
+class AnswerSet:
+    """A multiset of rows kept up to date by deltas, consolidated now and then."""
+
+    def __init__(self, width: int) -> None:
+        self._columns = np.empty((0, width), np.int64)
+        self._weight = np.empty(0, np.int64)
+        self._pending: list[tuple[npt.NDArray[np.int64], Column]] = []
+        self._pending_rows = 0
+
+    def apply(self, columns: npt.NDArray[np.int64], weight: Column) -> None:
+        if len(weight):
+            self._pending.append((columns, weight))
+            self._pending_rows += len(weight)
+            if self._pending_rows > max(1 << 12, 2 * len(self._weight)):
+                self.rows()
+
+    def rows(self) -> tuple[npt.NDArray[np.int64], Column]:
+        """Distinct rows and how often each stands in the set."""
+        if self._pending:
+            columns = np.concatenate([self._columns, *(c for c, _ in self._pending)])
+            weight = np.concatenate([self._weight, *(w for _, w in self._pending)])
+            self._columns, self._weight = consolidate(columns, weight)
+            self._pending, self._pending_rows = [], 0
+        return self._columns, self._weight
+
+
+class Decoder:
+    """Rows of ids to terms."""
+
+    def __init__(self, dictionary: Dictionary, names: tuple[str, ...]) -> None:
+        self._dictionary = dictionary
+        self._names = names
+
+    def bindings(self, columns: npt.NDArray[np.int64]) -> list[Bindings]:
+        distinct, inverse = np.unique(columns, return_inverse=True)
+        texts = self._dictionary.decode(np.ascontiguousarray(distinct)).to_pylist()
+        terms = [None if text is None else term_of(text) for text in texts]
+        table = np.asarray(inverse).reshape(columns.shape)
+        return [
+            {name: term for name, i in zip(self._names, row, strict=True) if (term := terms[i]) is not None}
+            for row in table.tolist()
+        ]
+
+    def answers(self, emission: Emission) -> list[Answer]:
+        found = self.bindings(emission.columns)
+        return [
+            Answer(at_ms, weight, bindings)
+            for at_ms, weight, bindings in zip(emission.at_ms.tolist(), emission.weight.tolist(), found, strict=True)
+        ]
+
+    def table(self, emissions: list[Emission]) -> pa.Table:
+        width = len(self._names)
+        columns = np.concatenate([np.empty((0, width), np.int64), *(e.columns for e in emissions)])
+        arrays = [
+            pa.array(np.concatenate([np.empty(0, np.int64), *(e.at_ms for e in emissions)])),
+            pa.array(np.concatenate([np.empty(0, np.int64), *(e.weight for e in emissions)])),
+            *(self._dictionary.decode(np.ascontiguousarray(columns[:, i])) for i in range(width)),
+        ]
+        return pa.table(arrays, names=["at_ms", "weight", *self._names])

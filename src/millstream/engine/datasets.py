@@ -1,0 +1,76 @@
+"""The graphs at rest: their triples as ids, and which inserts and deletes really change them."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.tuples import TUPLE, TupleTable
+from millstream.operators.rows import FOREVER
+
+Triples = npt.NDArray[np.int64]
+
+
+class Graph:
+    """A set of triples. Its terms stay in the dictionary while it has them."""
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self._dictionary = dictionary
+        self._numbers = TupleTable(3)
+        self._rows = np.empty((1024, 3), np.int64)
+        self._present = np.zeros(1024, np.bool_)
+        self.size = 0
+
+    def insert(self, triples: Triples) -> Triples:
+        """Adds triples; gives those that were not there, in order."""
+        triples = _distinct(triples)
+        fresh = triples[self._numbers.find(triples) < 0]
+        if not len(fresh):
+            return fresh
+        places = self._intern(fresh, 1)
+        self._make_room(int(places.max()) + 1)
+        self._rows[places] = fresh
+        self._present[places] = True
+        self._dictionary.hold(fresh.ravel())
+        self.size += len(fresh)
+        return fresh
+
+    def delete(self, triples: Triples, at_tick: int) -> Triples:
+        """Takes triples away; gives those that were there, in order."""
+        triples = _distinct(triples)
+        gone = triples[self._numbers.find(triples) >= 0]
+        if not len(gone):
+            return gone
+        self._present[self._intern(gone, -1)] = False
+        self._dictionary.release(gone.ravel(), at_tick)
+        self.size -= len(gone)
+        return gone
+
+    def triples(self) -> Triples:
+        """All of them, in no order that means anything."""
+        found: Triples = self._rows[self._present]
+        return found
+
+    def _intern(self, triples: Triples, op: int) -> npt.NDArray[np.int64]:
+        size = len(triples)
+        now, until, ops = (np.full(size, value, np.int64) for value in (0, FOREVER, op))
+        places: npt.NDArray[np.int64] = self._numbers.intern(triples, now, until, ops) - TUPLE
+        return places
+
+    def _make_room(self, size: int) -> None:
+        capacity = len(self._present)
+        if size <= capacity:
+            return
+        capacity = max(size, 2 * capacity)
+        rows, present = np.empty((capacity, 3), np.int64), np.zeros(capacity, np.bool_)
+        rows[: len(self._rows)] = self._rows
+        present[: len(self._present)] = self._present
+        self._rows, self._present = rows, present
+
+
+def _distinct(triples: Triples) -> Triples:
+    if len(triples) < 2:
+        return np.ascontiguousarray(triples)
+    _, first = np.unique(triples, axis=0, return_index=True)
+    return np.ascontiguousarray(triples[np.sort(first)])

@@ -1,0 +1,331 @@
+"""How a window of one query turns a stream's elements into changes of its content: one class a kind of end.
+
+A feed also keeps the terms of what it holds in the dictionary, from their arrival on. It gives pieces: rows that enter (op 1) or leave (-1) the content, with their tick and, within it, their order: an element
+has order 2k + 1, the emptying of an EVENT window before it 2k; what happens on a grid has a tick of its own. What ends by
+time needs no row: its end is known when it enters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from millstream.engine.batch import ElementBatch
+from millstream.kernels.dictionary import Dictionary
+from millstream.language.windows import All, Elements, Event, Now, Range, Slide, Step, StreamWindow, Triples
+from millstream.operators.matching import Matcher
+from millstream.operators.rows import EXPIRY, FOREVER, GRID, Column
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Rows of a window's content that change, in no particular order."""
+
+    pattern: Column
+    triples: npt.NDArray[np.int64]
+    now: Column
+    until: Column
+    op: Column
+    order: Column
+
+    def __len__(self) -> int:
+        return len(self.pattern)
+
+
+class Feed(Protocol):
+    """One window of one query."""
+
+    def arrive(self, batch: ElementBatch) -> list[Piece]:
+        """What elements of its stream change at once."""
+
+    def pass_time(self, before: int) -> list[Piece]:
+        """What enters by itself at ticks before this one."""
+
+    def last_end(self) -> int:
+        """The latest finite tick at which anything it took ends, or less than any time."""
+
+    def close(self, at_tick: int) -> None:
+        """Lets go of the terms it holds."""
+
+    def dump(self) -> object: ...
+
+    def load(self, state: object) -> None: ...
+
+
+NEVER = -FOREVER
+
+
+class TimeFeed:
+    """RANGE, SLIDE, NOW and ALL: seen at once, until a time known on arrival."""
+
+    def __init__(self, window: Range | Slide | Now | All, matcher: Matcher, dictionary: Dictionary, t0_ms: int) -> None:
+        self._window = window
+        self._matcher = matcher
+        self._dictionary = dictionary
+        self._t0_ms = t0_ms
+        self._last_end = NEVER
+
+    def arrive(self, batch: ElementBatch) -> list[Piece]:
+        if not len(batch):
+            return []
+        ends = self._ends(batch.at_ms)
+        if int(ends[-1]) < FOREVER:
+            self._last_end = max(self._last_end, int(ends[-1]))
+        row, pattern = self._matcher.match(batch.triples)
+        if not len(row):
+            return []
+        element = batch.element[row]
+        triples, until = batch.triples[row], ends[element]
+        self._dictionary.touch(triples.ravel(), np.repeat(until, 3))
+        ones = np.ones(len(row), np.int64)
+        return [Piece(pattern, triples, batch.ticks[element], until, ones, element * 2 + 1)]
+
+    def _ends(self, at_ms: Column) -> Column:
+        match self._window:
+            case Range(range_ms):
+                return (at_ms + range_ms) * 4 + EXPIRY
+            case Slide(range_ms, slide_ms):
+                return (grid_after(at_ms, slide_ms, self._t0_ms) + range_ms) * 4 + EXPIRY
+            case Now():
+                return (at_ms + 1) * 4 + EXPIRY
+            case All():
+                return np.full(len(at_ms), FOREVER, np.int64)
+
+    def pass_time(self, before: int) -> list[Piece]:
+        return []
+
+    def last_end(self) -> int:
+        return self._last_end
+
+    def close(self, at_tick: int) -> None:
+        pass
+
+    def dump(self) -> object:
+        return self._last_end
+
+    def load(self, state: object) -> None:
+        assert isinstance(state, int)
+        self._last_end = state
+
+
+class StepFeed:
+    """STEP and TUMBLING: arrivals wait for the instant at which they are first seen."""
+
+    def __init__(self, window: Step, matcher: Matcher, dictionary: Dictionary, t0_ms: int) -> None:
+        self._window = window
+        self._matcher = matcher
+        self._dictionary = dictionary
+        self._t0_ms = t0_ms
+        self._waiting: list[Piece] = []
+        self._last_end = NEVER
+
+    def arrive(self, batch: ElementBatch) -> list[Piece]:
+        if not len(batch):
+            return []
+        start = grid_after(batch.at_ms, self._window.step_ms, self._t0_ms) * 4 + GRID
+        end = grid_after(batch.at_ms + self._window.range_ms, self._window.step_ms, self._t0_ms) * 4 + GRID
+        seen = start < end
+        if seen.any():
+            self._last_end = max(self._last_end, int(end[seen].max()))
+        row, pattern = self._matcher.match(batch.triples)
+        element = batch.element[row]
+        visible = seen[element]
+        row, pattern, element = row[visible], pattern[visible], element[visible]
+        if len(row):
+            triples, until = batch.triples[row], end[element]
+            self._dictionary.touch(triples.ravel(), np.repeat(until, 3))
+            ones = np.ones(len(row), np.int64)
+            self._waiting.append(Piece(pattern, triples, start[element], until, ones, ones * 0))
+        return []
+
+    def pass_time(self, before: int) -> list[Piece]:
+        due: list[Piece] = []
+        kept: list[Piece] = []
+        for piece in self._waiting:
+            ready = piece.now < before
+            if ready.all():
+                due.append(piece)
+                continue
+            kept.append(_pick(piece, ~ready))
+            if ready.any():
+                due.append(_pick(piece, ready))
+        self._waiting = kept
+        return due
+
+    def last_end(self) -> int:
+        return self._last_end
+
+    def close(self, at_tick: int) -> None:
+        pass
+
+    def dump(self) -> object:
+        return self._last_end, self._waiting
+
+    def load(self, state: object) -> None:
+        self._last_end, self._waiting = state  # type: ignore[misc]  # what dump gave
+
+
+class CountFeed:
+    """TRIPLES and ELEMENTS: seen until enough of the stream has followed.
+
+    A row leaves at the element that brings the stream's count to its own number plus the window's, unless the same triple
+    came again by then.
+    """
+
+    def __init__(self, window: Triples | Elements, matcher: Matcher, dictionary: Dictionary) -> None:
+        self._window = window
+        self._matcher = matcher
+        self._dictionary = dictionary
+        self._live = np.empty((0, 5), np.int64)
+        """Rows of number, pattern, s, p, o."""
+
+    def arrive(self, batch: ElementBatch) -> list[Piece]:
+        if not len(batch):
+            return []
+        row, pattern = self._matcher.match(batch.triples)
+        element = batch.element[row]
+        if isinstance(self._window, Triples):
+            number, totals = batch.number[row], batch.total_triples
+        else:
+            number = batch.first_element + element
+            totals = batch.first_element + np.arange(len(batch))
+        new = np.column_stack([number, pattern, batch.triples[row]])
+        everything = np.concatenate([self._live, new])
+        if not len(everything):
+            return []
+        arrived = np.concatenate([np.full(len(self._live), -1, np.int64), element])
+        leaves = np.searchsorted(totals, everything[:, 0] + self._window.count)
+        leaves = leaves.astype(np.int64)
+        followed = _followed(everything, arrived, leaves)
+        gone = leaves < len(batch)
+        ends = gone & ~followed
+        self._dictionary.hold(new[:, 2:].ravel())
+        self._dictionary.release(everything[gone | followed, 2:].ravel(), int(batch.ticks[-1]))
+        self._live = everything[~gone & ~followed]
+        pieces = []
+        if len(row):
+            pieces.append(_piece(new[:, 1], new[:, 2:], batch.ticks[element], element * 2 + 1, 1))
+        if ends.any():
+            at = leaves[ends]
+            pieces.append(_piece(everything[ends, 1], everything[ends, 2:], batch.ticks[at], at * 2 + 1, -1))
+        return pieces
+
+    def pass_time(self, before: int) -> list[Piece]:
+        return []
+
+    def last_end(self) -> int:
+        return NEVER
+
+    def close(self, at_tick: int) -> None:
+        self._dictionary.release(self._live[:, 2:].ravel(), at_tick)
+
+    def dump(self) -> object:
+        return self._live
+
+    def load(self, state: object) -> None:
+        assert isinstance(state, np.ndarray)
+        self._live = state
+
+
+class EventFeed:
+    """EVENT: one element at a time, emptied as a change of its own before the stream's next."""
+
+    def __init__(self, matcher: Matcher, dictionary: Dictionary) -> None:
+        self._matcher = matcher
+        self._dictionary = dictionary
+        self._pattern = np.empty(0, np.int64)
+        self._triples = np.empty((0, 3), np.int64)
+
+    def arrive(self, batch: ElementBatch) -> list[Piece]:
+        if not len(batch):
+            return []
+        row, pattern = self._matcher.match(batch.triples)
+        element = batch.element[row]
+        pattern = np.concatenate([self._pattern, pattern])
+        triples = np.concatenate([self._triples, batch.triples[row]])
+        came = np.concatenate([np.full(len(self._pattern), -1, np.int64), element])
+        pieces = []
+        if len(row):
+            fresh = came >= 0
+            pieces.append(_piece(pattern[fresh], triples[fresh], batch.ticks[element], element * 2 + 1, 1))
+        gone = came + 1 < len(batch)
+        self._dictionary.hold(batch.triples[row].ravel())
+        if gone.any():
+            self._dictionary.release(triples[gone].ravel(), int(batch.ticks[-1]))
+            at = came[gone] + 1
+            pieces.append(_piece(pattern[gone], triples[gone], batch.ticks[at], at * 2, -1))
+        self._pattern, self._triples = pattern[~gone], triples[~gone]
+        return pieces
+
+    def empty(self, at_tick: int) -> list[Piece]:
+        """Takes the last element out now; the next one then only arrives."""
+        size = len(self._pattern)
+        if not size:
+            return []
+        self._dictionary.release(self._triples.ravel(), at_tick)
+        now = np.full(size, at_tick, np.int64)
+        piece = _piece(self._pattern, self._triples, now, now * 0, -1)
+        self._pattern, self._triples = self._pattern[:0], self._triples[:0]
+        return [piece]
+
+    def pass_time(self, before: int) -> list[Piece]:
+        return []
+
+    def last_end(self) -> int:
+        return NEVER
+
+    def close(self, at_tick: int) -> None:
+        self._dictionary.release(self._triples.ravel(), at_tick)
+
+    def dump(self) -> object:
+        return self._pattern, self._triples
+
+    def load(self, state: object) -> None:
+        self._pattern, self._triples = state  # type: ignore[misc]  # what dump gave
+
+
+def feed_for(window: StreamWindow, matcher: Matcher, dictionary: Dictionary, t0_ms: int) -> Feed:
+    match window.window:
+        case Step() as step:
+            return StepFeed(step, matcher, dictionary, t0_ms)
+        case (Triples() | Elements()) as count:
+            return CountFeed(count, matcher, dictionary)
+        case Event():
+            return EventFeed(matcher, dictionary)
+        case (Range() | Slide() | Now() | All()) as other:
+            return TimeFeed(other, matcher, dictionary, t0_ms)
+
+
+def grid_after(at_ms: Column, length_ms: int, t0_ms: int) -> Column:
+    """The first grid instants at or after times."""
+    return t0_ms - (t0_ms - at_ms) // length_ms * length_ms
+
+
+def _followed(rows: npt.NDArray[np.int64], arrived: Column, leaves: Column) -> npt.NDArray[np.bool_]:
+    """Which rows are followed by the same triple, arriving no later than they leave: the later one stands for both."""
+    order = np.lexsort((rows[:, 0], rows[:, 4], rows[:, 3], rows[:, 2], rows[:, 1]))
+    ordered = rows[order]
+    same = (ordered[1:, 1:] == ordered[:-1, 1:]).all(axis=1)
+    followed = np.zeros(len(rows), np.bool_)
+    followed[order[:-1]] = same & (arrived[order[1:]] <= leaves[order[:-1]])
+    return followed
+
+
+def _piece(pattern: Column, triples: npt.NDArray[np.int64], now: Column, order: Column, op: int) -> Piece:
+    """Rows without a known end."""
+    size = len(pattern)
+    return Piece(pattern, triples, now, np.full(size, FOREVER, np.int64), np.full(size, op, np.int64), order)
+
+
+def _pick(piece: Piece, which: npt.NDArray[np.bool_]) -> Piece:
+    return Piece(
+        piece.pattern[which],
+        piece.triples[which],
+        piece.now[which],
+        piece.until[which],
+        piece.op[which],
+        piece.order[which],
+    )

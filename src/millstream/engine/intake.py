@@ -1,0 +1,77 @@
+"""Triples as callers pass them to columns of ids: validated, encoded, repeats dropped, what nobody asks for left out."""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from pyoxigraph import Triple
+
+from millstream.errors import DataError
+from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.scanner import Scanner
+from millstream.kernels.scanner_summary import Summary
+from millstream.rdf import coerce_triples
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """The triples of one element: those kept, their places among all of them, and how many there were."""
+
+    triples: npt.NDArray[np.int64]
+    place: npt.NDArray[np.int64]
+    total: int
+
+
+class Encoder:
+    """Encodes triples; labels of blank nodes in text are nodes of the call they come in."""
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self._dictionary = dictionary
+        self._engine = secrets.token_hex(4)
+        self._calls = itertools.count()
+
+    def scope(self) -> str:
+        """A prefix for blank-node labels that no other call or file of this engine has."""
+        return f"x{self._engine}s{next(self._calls)}x"
+
+    def encode(self, triples: object, summary: Summary | None = None) -> Intake:
+        """The triples of one call; raises DataError for what is not a triple."""
+        if isinstance(triples, str | bytes):
+            data = triples.encode("utf-8", "surrogatepass") if isinstance(triples, str) else triples
+            return self._scan(data, self.scope(), summary)
+        # Objects keep their blank nodes, so their text must not be scoped again.
+        text = "".join(f"{t} .\n" for t in coerce_triples(triples))
+        return self._scan(text.encode(), "", summary)
+
+    def encode_all(self, triples: Iterable[Triple]) -> npt.NDArray[np.int64]:
+        """Triples that readers made, all of them."""
+        return self._scan("".join(f"{t} .\n" for t in triples).encode(), "", None).triples
+
+    def _scan(self, data: bytes, scope: str, summary: Summary | None) -> Intake:
+        scanner = Scanner(self._dictionary, summary=summary, scope=scope)
+        scanned = scanner.feed(data, True)
+        if scanned.errors:
+            line, column, reason, text = scanned.errors[0]
+            raise DataError(reason, source="triples", line=line, column=column, text=text)
+        triples = np.column_stack([scanned.s, scanned.p, scanned.o])
+        if scanner.statements == 1:
+            return Intake(triples, scanned.index, 1)
+        return _without_repeats(triples, scanned.index, scanner.statements)
+
+
+def _without_repeats(triples: npt.NDArray[np.int64], index: npt.NDArray[np.int64], total: int) -> Intake:
+    """Places are those among the distinct triples, as long as nothing was left out."""
+    if len(triples) < 2:
+        return Intake(triples, index, total)
+    _, first = np.unique(triples, axis=0, return_index=True)
+    first.sort()
+    if len(first) == len(triples):
+        return Intake(triples, index, total)
+    if len(triples) == total:
+        return Intake(triples[first], np.arange(len(first)), len(first))
+    return Intake(triples[first], index[first], total)

@@ -1,0 +1,78 @@
+"""A default graph put together from several graphs and windows: a set union, each part with its own ends.
+
+A triple is seen while some part has it. So an end in one part shortens what is seen only where no other part lasts
+longer, and what a part brings extends it only beyond the ends that are there already.
+"""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+
+from millstream.engine.feeds import NEVER, Piece
+from millstream.operators.rows import FOREVER
+
+_SWEPT = 4
+
+
+class MergedContent:
+    """The parts' ends for each row that some part holds."""
+
+    def __init__(self) -> None:
+        self._ends: dict[tuple[int, ...], dict[int, int]] = {}
+        self._due: list[tuple[int, tuple[int, ...]]] = []
+
+    def merge(self, piece: Piece, part: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Piece:
+        """Changes of the parts' contents, in order, as changes of the union."""
+        rows: list[tuple[int, ...]] = []
+        columns = zip(
+            piece.pattern.tolist(),
+            piece.triples.tolist(),
+            piece.now.tolist(),
+            piece.until.tolist(),
+            piece.op.tolist(),
+            piece.order.tolist(),
+            part.tolist(),
+            strict=True,
+        )
+        for pattern, triple, now, until, op, order, source in columns:
+            self._sweep(now)
+            key = (pattern, *triple)
+            before = self._end(key, now)
+            if op > 0:
+                ends = self._ends.setdefault(key, {})
+                ends[source] = max(ends.get(source, NEVER), until)
+                if until < FOREVER:
+                    heapq.heappush(self._due, (until, key))
+            else:
+                self._ends.get(key, {}).pop(source, None)
+            after = self._end(key, now)
+            if after > before:
+                rows.append((*key, now, after, 1, order))
+            elif after < before:
+                rows.append((*key, now, before, -1, order))
+                if after > now:
+                    rows.append((*key, now, after, 1, order))
+        table = np.array(rows, np.int64).reshape(-1, 8)
+        return Piece(table[:, 0], table[:, 1:4], table[:, 4], table[:, 5], table[:, 6], table[:, 7])
+
+    def _end(self, key: tuple[int, ...], now: int) -> int:
+        """Until when the union has a row, as seen now; NEVER if it does not."""
+        latest = max(self._ends.get(key, {}).values(), default=NEVER)
+        return latest if latest > now else NEVER
+
+    def _sweep(self, now: int) -> None:
+        """Forgets a few rows that have ended."""
+        for _ in range(_SWEPT):
+            if not self._due or self._due[0][0] > now:
+                return
+            _, key = heapq.heappop(self._due)
+            if self._end(key, now) == NEVER:
+                self._ends.pop(key, None)
+
+    def dump(self) -> object:
+        return self._ends, self._due
+
+    def load(self, state: object) -> None:
+        self._ends, self._due = state  # type: ignore[misc]  # what dump gave

@@ -1,0 +1,134 @@
+"""A registered query as its user sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from millstream.engine.answers import Answer, Bindings, Decoder, Emission
+from millstream.language import algebra as a
+from millstream.plan.explain import explain
+
+if TYPE_CHECKING:
+    from millstream.engine.engine import Engine
+    from millstream.engine.run import QueryRun
+
+
+class ContinuousQuery:
+    """What `Engine.register` gives: answers to take, the answer set as it stands, and what the query is."""
+
+    def __init__(
+        self, engine: Engine, query: a.Query, text: str, output: a.Output, on_answer: Callable[[Answer], object] | None
+    ) -> None:
+        self._engine = engine
+        self._query = query
+        self.text = text
+        self.output = output.value
+        self._on_answer = on_answer
+        self._decoder = Decoder(engine.dictionary, tuple(v.value for v in query.variables))
+        self._emissions: list[Emission] = []
+        self._pending = 0
+        self._emitted = 0
+        self._elements = 0
+        self._kept = 0
+        self._run: QueryRun | None = None
+
+    # For people -------------------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str | None:
+        """What REGISTER calls it."""
+        return self._query.name
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return tuple(v.value for v in self._query.variables)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was accepted leniently, with the legal form."""
+        return tuple(str(w) for w in self._query.warnings)
+
+    def explain(self) -> str:
+        """The plan, as readable text."""
+        return explain(self._query)
+
+    def take(self) -> list[Answer]:
+        """What was emitted since the last take, in order."""
+        return [answer for emission in self._taken() for answer in self._decoder.answers(emission)]
+
+    def take_table(self) -> pa.Table:
+        """The same as Arrow: at_ms, weight, one column of N-Triples strings a variable."""
+        return self._decoder.table(self._taken())
+
+    def solutions(self) -> list[Bindings]:
+        """The answer set now."""
+        self._engine.catch_up(self)
+        if self._run is None:
+            return []
+        columns, weight = self._run.answer_set().rows()
+        return self._decoder.bindings(np.repeat(columns, weight, axis=0))
+
+    @property
+    def stats(self) -> dict[str, int]:
+        """Counts since registration; `stored` is what is kept now, `pending` what was emitted and not taken."""
+        self._engine.catch_up(self)
+        stored = 0 if self._run is None else self._run.stored
+        return {
+            "elements": self._elements,
+            "kept": self._kept,
+            "stored": stored,
+            "answers": self._emitted,
+            "pending": self._pending,
+        }
+
+    def close(self) -> None:
+        """Ends the query and frees its state; what was emitted can still be taken."""
+        self._engine.close_query(self)
+
+    @property
+    def closed(self) -> bool:
+        return self._run is None
+
+    # For the engine ---------------------------------------------------------------------------------------------------
+
+    @property
+    def run(self) -> QueryRun | None:
+        return self._run
+
+    def attach(self, run: QueryRun) -> None:
+        self._run = run
+
+    def detach(self) -> None:
+        self._engine.catch_up(self)
+        self._run = None
+
+    def count(self, elements: int, kept: int) -> None:
+        self._elements += elements
+        self._kept += kept
+
+    @property
+    def pending(self) -> int:
+        return self._pending
+
+    @property
+    def oldest_pending_ms(self) -> int | None:
+        """The time of the first emission nobody took: its terms must stay known."""
+        return int(self._emissions[0].at_ms[0]) if self._emissions else None
+
+    def emit(self, emission: Emission) -> None:
+        self._emitted += len(emission)
+        if self._on_answer is not None:
+            for answer in self._decoder.answers(emission):
+                self._on_answer(answer)
+            return
+        self._emissions.append(emission)
+        self._pending += len(emission)
+
+    def _taken(self) -> list[Emission]:
+        self._engine.catch_up(self)
+        taken, self._emissions, self._pending = self._emissions, [], 0
+        return taken

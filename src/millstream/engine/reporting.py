@@ -1,0 +1,150 @@
+"""When a query answers and what it emits: output operators over deltas, on every change or when windows close."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from millstream.engine.answers import AnswerSet, Emission, consolidate
+from millstream.engine.feeds import grid_after
+from millstream.language.algebra import Output
+from millstream.operators.rows import GRID, Column, Deltas, tick, time_of
+
+Emit = Callable[[Emission], None]
+
+
+def select(output: Output, columns: npt.NDArray[np.int64], at_ms: Column, weight: Column) -> Emission:
+    """What an output operator emits of consolidated changes; a row that changed by n is emitted n times."""
+    if output is Output.ISTREAM:
+        keep = weight > 0
+    elif output is Output.DSTREAM:
+        keep = weight < 0
+    else:
+        keep = np.ones(len(weight), np.bool_)
+    columns, at_ms, weight = columns[keep], at_ms[keep], weight[keep]
+    times = np.abs(weight)
+    if len(times) and int(times.max()) > 1:
+        columns, at_ms, weight = (np.repeat(x, times, axis=0) for x in (columns, at_ms, weight))
+    signs = np.sign(weight) if output is Output.CHANGES else np.ones(len(weight), np.int64)
+    return Emission(columns, at_ms, signs)
+
+
+class ChangeReporter:
+    """ISTREAM, DSTREAM and CHANGES after every change."""
+
+    def __init__(self, output: Output, width: int, emit: Emit, *, on_grids: bool) -> None:
+        self._output = output
+        self._emit = emit
+        self._on_grids = on_grids
+        self.answers: AnswerSet | None = None
+
+    def report(self, deltas: Deltas, upto: int) -> None:
+        if not len(deltas):
+            return
+        columns, at_tick, weight = deltas.columns, deltas.tick, deltas.weight
+        if self._on_grids:
+            columns, at_tick, weight = _one_change_a_grid_tick(deltas)
+        if self.answers is not None:
+            self.answers.apply(columns, weight)
+        emission = select(self._output, columns, at_tick >> 2, weight)
+        if len(emission):
+            self._emit(emission)
+
+
+def _one_change_a_grid_tick(deltas: Deltas) -> tuple[npt.NDArray[np.int64], Column, Column]:
+    """What enters and what leaves on a grid at one time is one change, though only the first of them has a number."""
+    grid = (deltas.tick & 3) == GRID
+    if not grid.any():
+        return deltas.columns, deltas.tick, deltas.weight
+    columns, ticks, weights = [], [], []
+    boundaries = np.flatnonzero(np.diff(deltas.tick)) + 1
+    for part in np.split(np.arange(len(deltas)), boundaries):
+        found, weight = deltas.columns[part], deltas.weight[part]
+        if grid[part[0]]:
+            found, weight = consolidate(found, weight)
+        columns.append(found)
+        weights.append(weight)
+        ticks.append(np.full(len(weight), deltas.tick[part[0]], np.int64))
+    return np.concatenate(columns), np.concatenate(ticks), np.concatenate(weights)
+
+
+class EverythingReporter:
+    """RSTREAM after every change: told of each change, whether it brought a delta or not."""
+
+    def __init__(self, width: int, emit: Emit) -> None:
+        self._emit = emit
+        self.answers = AnswerSet(width)
+
+    def report(self, deltas: Deltas, upto: int) -> None:
+        self.answers.apply(deltas.columns, deltas.weight)
+
+    def changed(self, at_ms: int) -> None:
+        """Emits the whole answer set."""
+        columns, weight = self.answers.rows()
+        if len(weight):
+            self._emit(select(Output.RSTREAM, columns, np.full(len(weight), at_ms, np.int64), weight))
+
+
+class CloseReporter:
+    """Any output operator, when windows close: at the instants of all grids from the first element on."""
+
+    def __init__(self, output: Output, width: int, emit: Emit, steps_ms: list[int], t0_ms: int) -> None:
+        self._output = output
+        self._emit = emit
+        self._steps_ms = sorted(set(steps_ms))
+        self._t0_ms = t0_ms
+        self._waiting: list[Deltas] = []
+        self._next_ms: int | None = None
+        self.answers = AnswerSet(width)
+
+    def first_element(self, at_ms: int) -> None:
+        if self._next_ms is None:
+            self._next_ms = self._instant(at_ms)
+
+    def _instant(self, at_ms: int) -> int:
+        """The first instant of any grid at or after a time."""
+        one = np.array([at_ms], np.int64)
+        return min(int(grid_after(one, step, self._t0_ms)[0]) for step in self._steps_ms)
+
+    def report(self, deltas: Deltas, upto: int) -> None:
+        if len(deltas):
+            self._waiting.append(deltas)
+        while self._next_ms is not None and tick(self._next_ms, GRID) <= upto:
+            self._close(self._next_ms)
+            self._next_ms = self._following(self._next_ms, upto)
+
+    def _following(self, at_ms: int, upto: int) -> int:
+        """The next instant worth looking at: nothing is emitted at one that changes nothing and has no answers."""
+        following = self._instant(at_ms + 1)
+        if self._output is Output.RSTREAM and len(self.answers.rows()[1]):
+            return following
+        ahead = min((int(d.tick[0]) for d in self._waiting), default=upto + 1)
+        return max(following, self._instant(time_of(min(ahead, upto + 1))))
+
+    def _close(self, at_ms: int) -> None:
+        last = tick(at_ms, GRID)
+        due, later = [], []
+        for deltas in self._waiting:
+            count = int(np.searchsorted(deltas.tick, last, side="right"))
+            if count:
+                due.append((deltas.columns[:count], deltas.weight[:count]))
+            if count < len(deltas):
+                later.append(
+                    Deltas(deltas.columns[count:], deltas.tick[count:], deltas.change[count:], deltas.weight[count:])
+                )
+        self._waiting = later
+        columns, weight = np.empty((0, 0), np.int64), np.empty(0, np.int64)
+        if due:
+            columns, weight = consolidate(np.concatenate([c for c, _ in due]), np.concatenate([w for _, w in due]))
+            self.answers.apply(columns, weight)
+        if self._output is Output.RSTREAM:
+            columns, weight = self.answers.rows()
+        if len(weight):
+            emission = select(self._output, columns, np.full(len(weight), at_ms, np.int64), weight)
+            if len(emission):
+                self._emit(emission)
+
+
+Reporter = ChangeReporter | EverythingReporter | CloseReporter

@@ -1,0 +1,315 @@
+"""A registered query at work: what happens to its streams and graphs becomes rows of its operator, deltas, emissions.
+
+Everything here is in processing order; the engine sees to that. Ticks say when; see `millstream.operators.rows`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from pyoxigraph import NamedNode
+
+from millstream.engine.answers import AnswerSet
+from millstream.engine.batch import ElementBatch
+from millstream.engine.datasets import Triples
+from millstream.engine.feeds import NEVER, EventFeed, Feed, Piece, feed_for
+from millstream.engine.merged import MergedContent
+from millstream.engine.reporting import ChangeReporter, CloseReporter, Emit, EverythingReporter, Reporter
+from millstream.engine.visible import VisibleTicks
+from millstream.kernels.dictionary import Dictionary
+from millstream.language import algebra as a
+from millstream.language.windows import Event, Step, StreamWindow
+from millstream.operators.conjunction import ConjunctionOperator
+from millstream.operators.matching import Matcher
+from millstream.operators.rows import FOREVER, Arrivals, time_of
+from millstream.plan.conjunction import GraphSource, MergedSource, Source, WindowSource
+from millstream.plan.sources import Sources
+
+
+class _Input:
+    """A part of what a query reads: a feed or a graph, and the union it belongs to, if any."""
+
+    __slots__ = ("feed", "graph", "matcher", "part", "union", "window")
+
+    def __init__(
+        self, source: GraphSource | WindowSource, matcher: Matcher, dictionary: Dictionary, t0_ms: int
+    ) -> None:
+        self.matcher = matcher
+        self.window: StreamWindow | None = None
+        self.graph: str | None = None
+        self.feed: Feed | None = None
+        self.union: MergedContent | None = None
+        self.part = 0
+        if isinstance(source, WindowSource):
+            self.window = source.window
+            self.feed = feed_for(source.window, matcher, dictionary, t0_ms)
+        else:
+            self.graph = None if source.graph is None else source.graph.value
+
+
+class QueryRun:
+    """The state of one query."""
+
+    def __init__(
+        self,
+        query: a.Query,
+        output: a.Output,
+        operator: ConjunctionOperator,
+        sources: Sources,
+        dictionary: Dictionary,
+        emit: Emit,
+        t0_ms: int,
+    ) -> None:
+        self.query = query
+        self.output = output
+        self.operator = operator
+        self._sources = sources
+        self._dictionary = dictionary
+        self._change = 0
+        self.tick = NEVER
+        self._inputs = self._make_inputs(t0_ms)
+        self.streams = frozenset(w.stream.value for w in query.windows)
+        self.reporter = self._make_reporter(emit, t0_ms)
+        # Windows whose patterns were all optimised away, or that match everything, still close and expire.
+        self._visible: dict[StreamWindow, VisibleTicks] = {}
+        if isinstance(self.reporter, EverythingReporter):
+            self._visible = {w: VisibleTicks(w.window, t0_ms) for w in query.windows}
+        self._events_open: set[StreamWindow] = set()
+
+    def _make_inputs(self, t0_ms: int) -> list[_Input]:
+        inputs = []
+        for source, matcher in self.operator.matchers.items():
+            parts: tuple[Source, ...] = (source,)
+            union = None
+            if isinstance(source, MergedSource):
+                parts, union = source.parts, MergedContent()
+            for number, part in enumerate(parts):
+                assert not isinstance(part, MergedSource)
+                made = _Input(part, matcher, self._dictionary, t0_ms)
+                made.union, made.part = union, number
+                inputs.append(made)
+        # A window that no pattern reads has no content to join, but it has elements and ends.
+        read = {i.window for i in inputs}
+        nothing = Matcher((), self.operator.plan.patterns, self._dictionary, {})
+        inputs.extend(
+            _Input(WindowSource(w), nothing, self._dictionary, t0_ms) for w in self.query.windows if w not in read
+        )
+        return inputs
+
+    def _make_reporter(self, emit: Emit, t0_ms: int) -> Reporter:
+        width = len(self.query.variables)
+        steps = [w.window.step_ms for w in self.query.windows if isinstance(w.window, Step)]
+        if self.query.closes_windows:
+            return CloseReporter(self.output, width, emit, steps, t0_ms)
+        if self.output is a.Output.RSTREAM:
+            return EverythingReporter(width, emit)
+        return ChangeReporter(self.output, width, emit, on_grids=bool(steps))
+
+    # What it reads ----------------------------------------------------------------------------------------------------
+
+    @property
+    def needs_everything(self) -> bool:
+        """Whether it must see triples that none of its patterns can match."""
+        return isinstance(self.reporter, EverythingReporter)
+
+    def constants(self, stream: str) -> list[tuple[bytes | None, bytes | None, bytes | None]]:
+        """The constants of its patterns over a stream: what a triple must have for one of them."""
+        matchers = {id(i.matcher): i.matcher for i in self._inputs if i.window and i.window.stream.value == stream}
+        return [constants for matcher in matchers.values() for constants in matcher.constants]
+
+    def reads_graph(self, graph: str | None) -> bool:
+        """Whether a change of that graph is a change for this query."""
+        default, named = self.query.dataset.default, self.query.dataset.named
+        if graph is None:
+            return self._sources.default_graph and default is None
+        name = NamedNode(graph)
+        if self._sources.default_graph and default is not None and name in default:
+            return True
+        if named is not None and name not in named:
+            return False
+        return self._sources.any_named_graph or name in self._sources.named_graphs
+
+    # What happens -----------------------------------------------------------------------------------------------------
+
+    def start(self, graphs: dict[str | None, Triples], at_tick: int) -> None:
+        """Takes the datasets as they are; over datasets alone this is the first answer set."""
+        self.tick = at_tick
+        pieces = []
+        for i in self._inputs:
+            if i.feed is None and i.graph in graphs:
+                piece = self._graph_piece(i, graphs[i.graph], at_tick, 1)
+                if len(piece):
+                    pieces.append((i, piece))
+        self._change += 1
+        if not self.operator.components:
+            self.operator.begin(at_tick, self._change)
+        self._feed(pieces)
+        if not self.query.windows:
+            self._report(at_tick)
+            if isinstance(self.reporter, EverythingReporter):
+                self.reporter.changed(time_of(at_tick))
+
+    def elements(self, batch: ElementBatch) -> None:
+        """Elements of one of its streams."""
+        if isinstance(self.reporter, EverythingReporter):
+            for place in range(len(batch)):
+                self._element(batch.slice(place, place + 1), self.reporter)
+            return
+        if isinstance(self.reporter, CloseReporter):
+            self.reporter.first_element(int(batch.at_ms[0]))
+        last = int(batch.ticks[-1])
+        pieces = self._due(last)
+        for i in self._inputs:
+            if i.feed is not None and i.window is not None and i.window.stream.value == batch.stream:
+                pieces.extend((i, piece) for piece in i.feed.arrive(batch))
+                # A step window may show at once, within this batch, what the batch brought.
+                pieces.extend((i, piece) for piece in i.feed.pass_time(last))
+        self._feed(pieces)
+        self._report(last)
+
+    def _element(self, batch: ElementBatch, reporter: EverythingReporter) -> None:
+        """One element, for a query that emits everything after every change."""
+        at_tick = int(batch.ticks[0])
+        self.pass_time(at_tick)
+        ours = [i for i in self._inputs if i.window is not None and i.window.stream.value == batch.stream]
+        emptied = [w for w in self._events_open if w.stream.value == batch.stream]
+        if emptied:
+            pieces: list[tuple[_Input, Piece]] = []
+            for i in ours:
+                if isinstance(i.feed, EventFeed):
+                    pieces.extend((i, piece) for piece in i.feed.empty(at_tick))
+            self._feed(pieces)
+            self._report(at_tick)
+            reporter.changed(time_of(at_tick))
+        for window, visible in self._visible.items():
+            if window.stream.value == batch.stream:
+                visible.arrive(batch)
+                if isinstance(window.window, Event):
+                    self._events_open.add(window)
+        pieces = [(i, piece) for i in ours if i.feed is not None for piece in i.feed.arrive(batch)]
+        self._feed(pieces)
+        self._report(at_tick)
+        reporter.changed(time_of(at_tick))
+
+    def graph_changed(self, graph: str | None, triples: Triples, op: int, at_tick: int) -> None:
+        """An effective insert (op 1) or delete (-1) in one of its graphs."""
+        self.pass_time(at_tick)
+        pieces = []
+        for i in self._inputs:
+            if i.feed is None and i.graph == graph:
+                piece = self._graph_piece(i, triples, at_tick, op)
+                if len(piece):
+                    pieces.append((i, piece))
+        self._feed(pieces)
+        self._report(at_tick)
+        if isinstance(self.reporter, EverythingReporter):
+            self.reporter.changed(time_of(at_tick))
+
+    def pass_time(self, before: int) -> None:
+        """Lets happen what time brings by itself at ticks before this one."""
+        if before - 1 <= self.tick:
+            return
+        if isinstance(self.reporter, EverythingReporter):
+            while True:
+                ticks = [v.next_change(self.tick, before) for v in self._visible.values()]
+                at_tick = min((t for t in ticks if t is not None), default=None)
+                if at_tick is None:
+                    break
+                self._feed(self._due(at_tick + 1))
+                self._report(at_tick)
+                self.reporter.changed(time_of(at_tick))
+        self._feed(self._due(before))
+        self._report(before - 1)
+
+    def last_end(self) -> int:
+        """The latest finite tick at which something it has seen ends."""
+        return max((i.feed.last_end() for i in self._inputs if i.feed is not None), default=NEVER)
+
+    def close(self, at_tick: int) -> None:
+        """Lets go of all terms."""
+        for i in self._inputs:
+            if i.feed is not None:
+                i.feed.close(at_tick)
+        for matcher in self.operator.matchers.values():
+            matcher.release(at_tick)
+
+    @property
+    def stored(self) -> int:
+        """How many triples its patterns hold, those that wait for a partner included."""
+        return sum(c.contents(self.tick) for c in self.operator.components)
+
+    # Rows -------------------------------------------------------------------------------------------------------------
+
+    def _due(self, before: int) -> list[tuple[_Input, Piece]]:
+        return [(i, piece) for i in self._inputs if i.feed is not None for piece in i.feed.pass_time(before)]
+
+    def _graph_piece(self, source: _Input, triples: Triples, at_tick: int, op: int) -> Piece:
+        row, pattern = source.matcher.match(triples)
+        size = len(row)
+        now, until, ops, order = (np.full(size, v, np.int64) for v in (at_tick, FOREVER, op, 0))
+        return Piece(pattern, triples[row], now, until, ops, order)
+
+    def _feed(self, pieces: list[tuple[_Input, Piece]]) -> None:
+        """Puts pieces in order, numbers their changes, and hands them to the operator."""
+        if not pieces:
+            return
+        merged = self._merge_unions(pieces)
+        if not merged:
+            return
+        whole = merged[0] if len(merged) == 1 else _concatenated(merged)
+        if len(merged) > 1 or not _ordered(whole):
+            whole = _sorted(whole)
+        new = np.ones(len(whole), np.bool_)
+        new[1:] = (whole.now[1:] != whole.now[:-1]) | (whole.order[1:] != whole.order[:-1])
+        change = np.cumsum(new) + self._change
+        self._change = int(change[-1]) if len(change) else self._change
+        self.operator.feed(Arrivals(whole.pattern, whole.triples, whole.now, whole.until, whole.op, change))
+
+    def _merge_unions(self, pieces: list[tuple[_Input, Piece]]) -> list[Piece]:
+        direct = [piece for source, piece in pieces if source.union is None]
+        unions: dict[int, tuple[MergedContent, list[tuple[_Input, Piece]]]] = {}
+        for source, piece in pieces:
+            if source.union is not None:
+                unions.setdefault(id(source.union), (source.union, []))[1].append((source, piece))
+        for union, parts in unions.values():
+            whole = _concatenated([piece for _, piece in parts])
+            number = np.concatenate([np.full(len(piece), source.part, np.int64) for source, piece in parts])
+            order = np.lexsort((whole.order, whole.now))
+            merged = union.merge(_taken(whole, order), number[order])
+            if len(merged):
+                direct.append(merged)
+        return direct
+
+    def _report(self, upto: int) -> None:
+        self.tick = max(self.tick, upto)
+        self.reporter.report(self.operator.drain(upto), upto)
+
+    # Looking in -------------------------------------------------------------------------------------------------------
+
+    def answer_set(self) -> AnswerSet:
+        """The answer set after the last change; kept up to date from the first time anyone asks."""
+        if self.reporter.answers is None:
+            answers = AnswerSet(len(self.query.variables))
+            columns = self.operator.current(self.tick)
+            answers.apply(columns, np.ones(len(columns), np.int64))
+            self.reporter.answers = answers
+        return self.reporter.answers
+
+
+def _concatenated(pieces: list[Piece]) -> Piece:
+    return Piece(*(np.concatenate([getattr(piece, name) for piece in pieces]) for name in Piece.__dataclass_fields__))
+
+
+def _taken(piece: Piece, which: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Piece:
+    return Piece(*(getattr(piece, name)[which] for name in Piece.__dataclass_fields__))
+
+
+def _ordered(piece: Piece) -> bool:
+    if len(piece) < 2:
+        return True
+    earlier = piece.now[1:] < piece.now[:-1]
+    return not bool((earlier | ((piece.now[1:] == piece.now[:-1]) & (piece.order[1:] < piece.order[:-1]))).any())
+
+
+def _sorted(piece: Piece) -> Piece:
+    # Stable: within a change, a feed's own order stands, as do the ends and begins of a union.
+    return _taken(piece, np.lexsort((piece.order, piece.now)))

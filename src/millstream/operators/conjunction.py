@@ -1,0 +1,176 @@
+"""A whole conjunction: changes of its patterns' contents in, deltas of its solutions out.
+
+Filters on one variable keep triples out before they are stored; those within a connected part follow its join, the rest the
+product of the parts. What comes out is projected, merged by time and consolidated by change.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from pyoxigraph import Variable
+
+from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.merge import TimeMerge
+from millstream.language import algebra as a
+from millstream.language.scope import mentioned
+from millstream.operators.component import GroundComponent, JoinComponent
+from millstream.operators.expressions import Evaluator
+from millstream.operators.matching import Matcher, Test
+from millstream.operators.product import Product
+from millstream.operators.rows import FOREVER, Arrivals, Column, Deltas, Intervals
+from millstream.plan.conjunction import Conjunction, PatternVariable, Source
+
+
+class ConjunctionOperator:
+    """The running form of a conjunction."""
+
+    def __init__(
+        self,
+        plan: Conjunction,
+        dictionary: Dictionary,
+        evaluator: Evaluator,
+        *,
+        lazy: bool = True,
+        adaptive: bool = True,
+    ) -> None:
+        self.plan = plan
+        self._evaluator = evaluator
+        for expression in plan.filters:
+            evaluator.check(expression)
+        self.components = [
+            JoinComponent(members, plan.patterns, lazy=lazy, adaptive=adaptive)
+            if any(plan.patterns[n].variables for n in members)
+            else GroundComponent(members[0])
+            for members in plan.components
+        ]
+        self._members = plan.components
+        self._product = None if len(self.components) == 1 else Product([len(c.variables) for c in self.components])
+        columns = [v for c in self.components for v in c.variables]
+        self._columns: dict[PatternVariable, int] = {v: i for i, v in enumerate(columns)}
+        self._projection = [self._columns.get(v, -1) for v in plan.projection]
+        self._merge = TimeMerge(len(self._projection))
+        self.matchers = self._matchers(dictionary)
+        self._place_filters()
+
+    def _matchers(self, dictionary: Dictionary) -> dict[Source, Matcher]:
+        tests: dict[Variable, Test] = {}
+        for variable in self._columns:
+            ours = [f for f in self.plan.filters if mentioned(f) & self._bound == {variable}]
+            if ours and isinstance(variable, Variable):
+                tests[variable] = self._test(variable, ours)
+        by_source: dict[Source, list[int]] = {}
+        for number, pattern in enumerate(self.plan.patterns):
+            by_source.setdefault(pattern.source, []).append(number)
+        return {s: Matcher(numbers, self.plan.patterns, dictionary, tests) for s, numbers in by_source.items()}
+
+    @property
+    def _bound(self) -> frozenset[Variable]:
+        return frozenset(v for v in self._columns if isinstance(v, Variable))
+
+    def _test(self, variable: Variable, filters: list[a.Expression]) -> Test:
+        def test(ids: Column) -> npt.NDArray[np.bool_]:
+            passed = np.ones(len(ids), np.bool_)
+            for expression in filters:
+                passed &= self._evaluator.test(expression, {variable: ids}, len(ids))
+            return passed
+
+        return test
+
+    def _place_filters(self) -> None:
+        """Filters of several variables go where all of them are bound first; those of none to the end."""
+        self._component_filters: list[list[a.Expression]] = [[] for _ in self.components]
+        self._final_filters: list[a.Expression] = []
+        for expression in self.plan.filters:
+            variables = mentioned(expression) & self._bound
+            if len(variables) == 1:
+                continue
+            for i, component in enumerate(self.components):
+                if variables and variables <= set(component.variables):
+                    self._component_filters[i].append(expression)
+                    break
+            else:
+                self._final_filters.append(expression)
+
+    def feed(self, rows: Arrivals) -> None:
+        """Takes changes of the patterns' contents, in order."""
+        parts = []
+        for i, component in enumerate(self.components):
+            ours = rows
+            if len(self.components) > 1:
+                ours = rows.pick(np.isin(rows.pattern, self._members[i]))
+            part = component.feed(ours)
+            for expression in self._component_filters[i]:
+                part = self._filtered(part, expression, component.variables)
+            parts.append(part)
+        if not parts:
+            return
+        whole = parts[0] if self._product is None else self._product.feed(parts)
+        for expression in self._final_filters:
+            whole = self._filtered(whole, expression, tuple(self._columns))
+        if len(whole):
+            self._merge.push(
+                self._project(whole.columns), whole.change, whole.now, whole.start, whole.until, whole.weight
+            )
+
+    def begin(self, at_tick: int, change: int) -> None:
+        """The one empty solution of a query without patterns, if its filters let it pass."""
+        whole = self._empty_solution(at_tick, change)
+        for expression in self._final_filters:
+            whole = self._filtered(whole, expression, ())
+        if len(whole):
+            self._merge.push(
+                self._project(whole.columns), whole.change, whole.now, whole.start, whole.until, whole.weight
+            )
+
+    def _empty_solution(self, at_tick: int, change: int) -> Intervals:
+        number, now, until, weight = (np.array([v], np.int64) for v in (change, at_tick, FOREVER, 1))
+        return Intervals(np.empty((1, 0), np.int64), number, now, now, until, weight)
+
+    def _filtered(self, part: Intervals, expression: a.Expression, variables: tuple[PatternVariable, ...]) -> Intervals:
+        if not len(part):
+            return part
+        read = mentioned(expression)
+        columns = {
+            v: np.ascontiguousarray(part.columns[:, i])
+            for i, v in enumerate(variables)
+            if isinstance(v, Variable) and v in read
+        }
+        passed = self._evaluator.test(expression, columns, len(part))
+        return part if passed.all() else part.pick(passed)
+
+    def _project(self, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        if self._projection == list(range(columns.shape[1])):
+            return columns
+        projected = np.full((len(columns), len(self._projection)), -1, np.int64)
+        for i, column in enumerate(self._projection):
+            if column >= 0:
+                projected[:, i] = columns[:, column]
+        return projected
+
+    def drain(self, upto: int) -> Deltas:
+        """What became of the solutions up to a tick, inclusive; everything fed so far must lie at or before it."""
+        return Deltas(*self._merge.drain(upto))
+
+    def current(self, now: int) -> npt.NDArray[np.int64]:
+        """The solutions that hold now, projected, found anew from what is stored."""
+        parts = []
+        for component, filters in zip(self.components, self._component_filters, strict=True):
+            part = component.current(now)
+            for expression in filters:
+                part = self._filtered(part, expression, component.variables)
+            parts.append(part)
+        if not parts:
+            whole = self._empty_solution(now, 0)
+        elif len(parts) == 1:
+            whole = parts[0]
+        else:
+            whole = Product([len(c.variables) for c in self.components]).feed(parts)
+        for expression in self._final_filters:
+            whole = self._filtered(whole, expression, tuple(self._columns))
+        return self._project(whole.columns)
+
+    @property
+    def next_tick(self) -> int | None:
+        """When a solution that holds now will end by itself."""
+        return self._merge.next_tick
