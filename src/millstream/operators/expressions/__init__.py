@@ -1,0 +1,10 @@
+"""SPARQL 1.1 expressions, evaluated over columns of term ids as exactly as the recommendation defines them.
+
+`values` says what a term's value is (`numbers`, `dates`, `durations` read and spell them); `comparison`, `arithmetic`,
+`strings`, `clock`, `casts` and `regex` are the operators and functions of section 17 on values; `rows` puts them
+together for one solution, `columns` for many at once.
+"""
+
+from millstream.operators.expressions.evaluator import Evaluator
+
+__all__ = ["Evaluator"]

@@ -1,0 +1,243 @@
+"""Expressions as functions of whole columns of ids.
+
+Logic, comparisons, tests of kinds and integer arithmetic work on the ids themselves wherever the values are in them;
+the rows for which they are not, and every other expression, go through `rows`. That is decided row by row, so a
+result never depends on what else is in the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from pyoxigraph import Literal, NamedNode, Variable
+
+from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.dictionary_kinds import Kind
+from millstream.language import algebra as a
+from millstream.language.scope import mentioned
+from millstream.operators.expressions import arithmetic
+from millstream.operators.expressions.batch import ERROR, FALSE, TRUE, Batch, Ids, Truths
+from millstream.operators.expressions.comparing import KIND_SHIFT, compare_columns, effective_booleans, is_member
+from millstream.operators.expressions.rows import Row, RowCompiler
+from millstream.operators.expressions.values import XSD, ExpressionError, Value, boolean
+
+TruthFunction: TypeAlias = Callable[[Batch], Truths]
+IdFunction: TypeAlias = Callable[[Batch], Ids]
+
+# Section 17.2; rows and columns in the order false, true, error.
+_AND = np.array(((FALSE, FALSE, FALSE), (FALSE, TRUE, ERROR), (FALSE, ERROR, ERROR)), np.uint8)
+_OR = np.array(((FALSE, TRUE, ERROR), (TRUE, TRUE, TRUE), (ERROR, TRUE, ERROR)), np.uint8)
+_NOT = np.array((TRUE, FALSE, ERROR), np.uint8)
+
+_LARGEST = (1 << 58) - 1
+"""The largest integer, up to its sign, that is always in an id."""
+
+_KIND_TESTS = {
+    "ISIRI": (Kind.IRI,),
+    "ISURI": (Kind.IRI,),
+    "ISBLANK": (Kind.BLANK,),
+    "ISLITERAL": tuple(kind for kind in Kind if kind not in (Kind.IRI, Kind.BLANK, Kind.UNBOUND)),
+    "ISNUMERIC": (Kind.INTEGER, Kind.DECIMAL),
+}
+
+
+class ColumnCompiler:
+    """Compiles the expressions of one dictionary's ids."""
+
+    def __init__(self, dictionary: Dictionary, now: Value, base: str | None) -> None:
+        self._now = now
+        self._base = base
+        self._false = dictionary.encode_one(f'"false"^^<{XSD}boolean>')
+        self._true = dictionary.encode_one(f'"true"^^<{XSD}boolean>')
+        self._zero = dictionary.encode_one(f'"0"^^<{XSD}integer>')
+
+    # Truth.
+
+    def truth(self, expression: a.Expression) -> TruthFunction:
+        """Effective boolean values."""
+        match expression:
+            case a.And(left, right):
+                return self._connective(left, right, _AND, FALSE)
+            case a.Or(left, right):
+                return self._connective(left, right, _OR, TRUE)
+            case a.Not(operand):
+                inner = self.truth(operand)
+                return lambda batch: _NOT[inner(batch)]
+            case a.Comparison(operator, left, right) if _in_columns(left) and _in_columns(right):
+                first, second = self.ids(left), self.ids(right)
+                return lambda batch: compare_columns(batch, operator, first(batch), second(batch))
+            case a.In(operand, choices) if _in_columns(operand) and all(_is_constant(c) for c in choices):
+                return self._membership(operand, choices)
+            case a.FunctionCall("BOUND", (Variable() as variable,)):
+                return lambda batch: (batch.column(variable) >= 0).view(np.uint8)
+            case a.FunctionCall("SAMETERM", (left, right)) if _in_columns(left) and _in_columns(right):
+                return _same_term(self.ids(left), self.ids(right))
+            case a.FunctionCall(str() as function, (operand,)) if function in _KIND_TESTS and _in_columns(operand):
+                return self._kind_test(function, operand)
+            case _ if _in_columns(expression):
+                ids = self.ids(expression)
+                return lambda batch: effective_booleans(batch, ids(batch), self._true, self._false)
+            case _:
+                by_row, variables = self._by_row(expression)
+                return lambda batch: batch.test(by_row, [batch.column(v) for v in variables])
+
+    def _connective(self, left: a.Expression, right: a.Expression, table: Truths, decisive: int) -> TruthFunction:
+        first, second, needed = self.truth(left), self.truth(right), mentioned(right)
+
+        def connect(batch: Batch) -> Truths:
+            truths = first(batch)
+            open_ = np.flatnonzero(truths != decisive)
+            if len(open_) == batch.length:
+                return table[truths, second(batch)]
+            if len(open_):
+                truths = truths.copy()
+                truths[open_] = table[truths[open_], second(batch.take(open_, needed))]
+            return truths
+
+        return connect
+
+    def _membership(self, operand: a.Expression, choices: tuple[a.Expression, ...]) -> TruthFunction:
+        ids, texts = self.ids(operand), [str(c) for c in choices]
+        return lambda batch: is_member(batch, ids(batch), batch.dictionary.encode(texts))
+
+    def _kind_test(self, function: str, operand: a.Expression) -> TruthFunction:
+        ids = self.ids(operand)
+        table = np.full(len(Kind), FALSE, np.uint8)
+        table[list(_KIND_TESTS[function])] = TRUE
+        table[-1] = ERROR  # the last is UNBOUND, whose kind is -1 here
+        if function != "ISNUMERIC":
+            return lambda batch: table[ids(batch) >> KIND_SHIFT]
+
+        def is_numeric(batch: Batch) -> Truths:
+            column = ids(batch)
+            truths: Truths = table[column >> KIND_SHIFT]
+            typed = np.flatnonzero(column >> KIND_SHIFT == Kind.TYPED)
+            if len(typed):
+                truths[typed] = batch.part(len(typed)).test(_is_numeric, (column[typed],))
+            return truths
+
+        return is_numeric
+
+    # Ids.
+
+    def ids(self, expression: a.Expression) -> IdFunction:
+        """The ids of the results, -1 for errors."""
+        match expression:
+            case Variable():
+                return lambda batch: batch.column(expression)
+            case NamedNode() | Literal():
+                text = str(expression)
+                return lambda batch: batch.constant(batch.dictionary.encode_one(text))
+            case a.And() | a.Or() | a.Not() | a.Comparison() | a.In() | a.FunctionCall("BOUND" | "SAMETERM"):
+                return self._boolean_ids(expression)
+            case a.FunctionCall(str() as function) if function in _KIND_TESTS:
+                return self._boolean_ids(expression)
+            case a.Arithmetic("+" | "-" | "*" as operator, left, right) if _in_columns(expression):
+                return self._arithmetic(operator, self.ids(left), self.ids(right))
+            case a.FunctionCall("IF", (condition, then, otherwise)):
+                return self._choice(condition, then, otherwise)
+            case a.FunctionCall("COALESCE", choices) if choices:
+                return self._coalesce(choices)
+            case _:
+                by_row, variables = self._by_row(expression)
+                return lambda batch: batch.evaluate(by_row, [batch.column(v) for v in variables])
+
+    def _boolean_ids(self, expression: a.Expression) -> IdFunction:
+        truth, table = self.truth(expression), np.array((self._false, self._true, -1), np.int64)
+        return lambda batch: table[truth(batch)]
+
+    def _arithmetic(self, operator: str, left: IdFunction, right: IdFunction) -> IdFunction:
+        """Integers whose result fits an id are computed at once, and the rest by value."""
+
+        def by_value(row: Row) -> Value:
+            first, second = row
+            if first is None or second is None:
+                raise ExpressionError
+            return arithmetic.calculate(operator, first, second)
+
+        def calculate(batch: Batch) -> Ids:
+            first, second = left(batch), right(batch)
+            integers = (first >> KIND_SHIFT == Kind.INTEGER) & (second >> KIND_SHIFT == Kind.INTEGER)
+            results, fits = _integer_results(operator, first - self._zero, second - self._zero)
+            results += self._zero
+            rest = np.flatnonzero(~(integers & fits))
+            if len(rest):
+                results[rest] = batch.part(len(rest)).evaluate(by_value, (first[rest], second[rest]))
+            return results
+
+        return calculate
+
+    def _choice(self, condition: a.Expression, then: a.Expression, otherwise: a.Expression) -> IdFunction:
+        truth, branches = self.truth(condition), ((TRUE, then), (FALSE, otherwise))
+        compiled = [(value, self.ids(branch), mentioned(branch)) for value, branch in branches]
+
+        def choose(batch: Batch) -> Ids:
+            truths, results = truth(batch), np.full(batch.length, -1, np.int64)
+            for value, ids, needed in compiled:
+                chosen = np.flatnonzero(truths == value)
+                if len(chosen):
+                    results[chosen] = ids(batch.take(chosen, needed))
+            return results
+
+        return choose
+
+    def _coalesce(self, choices: tuple[a.Expression, ...]) -> IdFunction:
+        compiled = [(self.ids(choice), mentioned(choice)) for choice in choices]
+
+        def coalesce(batch: Batch) -> Ids:
+            results = np.array(compiled[0][0](batch))
+            for ids, needed in compiled[1:]:
+                missing = np.flatnonzero(results < 0)
+                if len(missing):
+                    results[missing] = ids(batch.take(missing, needed))
+            return results
+
+        return coalesce
+
+    def _by_row(self, expression: a.Expression) -> tuple[Callable[[Row], Value], list[Variable]]:
+        variables = sorted(mentioned(expression), key=lambda v: v.value)
+        positions = {variable: i for i, variable in enumerate(variables)}
+        return RowCompiler(positions, self._now, self._base).compile(expression), variables
+
+
+def _is_constant(expression: a.Expression) -> bool:
+    return isinstance(expression, NamedNode | Literal)
+
+
+def _in_columns(expression: a.Expression) -> bool:
+    """Whether its ids cost less than its values: making those would put strings into the dictionary for a moment."""
+    match expression:
+        case Variable() | NamedNode() | Literal():
+            return True
+        case a.Arithmetic("+" | "-" | "*", left, right):
+            return _in_columns(left) and _in_columns(right)
+        case _:
+            return False
+
+
+def _same_term(left: IdFunction, right: IdFunction) -> TruthFunction:
+    def same_term(batch: Batch) -> Truths:
+        first, second = left(batch), right(batch)
+        truths: Truths = (first == second).view(np.uint8)
+        truths[(first < 0) | (second < 0)] = ERROR
+        return truths
+
+    return same_term
+
+
+def _is_numeric(row: Row) -> Value:
+    return boolean(row[0] is not None and row[0].is_numeric)
+
+
+def _integer_results(operator: str, left: Ids, right: Ids) -> tuple[Ids, npt.NDArray[np.bool_]]:
+    """Sums, differences or products, and which of them fit an id; wherever operands are no integers, anything."""
+    if operator == "*":
+        results = left * right
+        # The nearest float cannot cross the limit unnoticed: below half of it, the product is exact.
+        fits = np.abs(left.astype(np.float64) * right.astype(np.float64)) < _LARGEST / 2
+        return results, fits
+    results = left + right if operator == "+" else left - right
+    return results, np.abs(results) <= _LARGEST

@@ -1,0 +1,50 @@
+"""Evaluation of SPARQL 1.1 expressions over columns of term ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+from pyoxigraph import Variable
+
+from millstream.kernels.dictionary import Dictionary
+from millstream.language import algebra as a
+from millstream.operators.expressions import clock, refusals
+from millstream.operators.expressions.batch import TRUE, Batch, Ids
+from millstream.operators.expressions.columns import ColumnCompiler, IdFunction, TruthFunction
+
+
+class Evaluator:
+    """Evaluates expressions over the ids of one dictionary.
+
+    An id of -1, or a variable without a column, is unbound. Expressions are compiled when first met. New terms are
+    encoded as any caller would: whoever keeps their ids touches or holds them before the dictionary settles.
+    """
+
+    def __init__(self, dictionary: Dictionary, *, now_ms: int = 0, base: str | None = None) -> None:
+        self._dictionary = dictionary
+        self._compiler = ColumnCompiler(dictionary, clock.now(now_ms), base)
+        self._tests: dict[a.Expression, TruthFunction] = {}
+        self._computations: dict[a.Expression, IdFunction] = {}
+
+    def check(self, expression: a.Expression) -> None:
+        """Raises UnsupportedQueryError for the first part that is not evaluated."""
+        refusals.check(expression)
+
+    def test(self, expression: a.Expression, columns: Mapping[Variable, Ids], length: int) -> npt.NDArray[np.bool_]:
+        """For which rows the effective boolean value is true; an error is not."""
+        function = self._tests.get(expression)
+        if function is None:
+            self.check(expression)
+            function = self._tests[expression] = self._compiler.truth(expression)
+        truths = function(Batch(self._dictionary, columns, length))
+        return np.equal(truths, TRUE)
+
+    def compute(self, expression: a.Expression, columns: Mapping[Variable, Ids], length: int) -> Ids:
+        """The ids of the expression's values, -1 where it is an error or unbound."""
+        function = self._computations.get(expression)
+        if function is None:
+            self.check(expression)
+            function = self._computations[expression] = self._compiler.ids(expression)
+        return function(Batch(self._dictionary, columns, length))
