@@ -79,6 +79,10 @@ class Machine:
     def needs_own_sparql(self, reason: str) -> None:
         """Skips a test where SPARQL is evaluated by an outside engine that departs from the recommendation."""
 
+    def variables(self, query: Any) -> tuple[str, ...]:
+        """The names of a query's variables, in the order of its rows."""
+        raise NotImplementedError
+
     def emitted(self, query: Any) -> list[Emission]:
         """All that a query has emitted, in order, each row as often as its weight says."""
         raise NotImplementedError
@@ -94,6 +98,10 @@ class Handle:
 
     machine: Machine
     query: Any
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return self.machine.variables(self.query)
 
     def emitted(self) -> list[Emission]:
         return self.machine.emitted(self.query)
@@ -130,6 +138,9 @@ class ReferenceMachine(Machine):
 
     def needs_own_sparql(self, reason: str) -> None:
         pytest.skip(f"pyoxigraph departs from the recommendation: {reason}")
+
+    def variables(self, query: ReferenceQuery) -> tuple[str, ...]:
+        return tuple(variable.value for variable in query.query.variables)
 
     def emitted(self, query: ReferenceQuery) -> list[Emission]:
         return [
