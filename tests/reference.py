@@ -9,6 +9,7 @@ changes, one `Change` for every answer set that emitted something.
 
 Where pyoxigraph departs from the recommendation, the recommendation wins; tests must not rely on it there:
 - its store keeps numbers, dates and booleans by value: "01"^^xsd:integer comes back as "1", and both are one term to it;
+- it finds an IRI <= and >= itself, where the recommendation has no order for IRIs;
 - it does arithmetic on decimals with 18 digits after the point;
 - it has no path of length zero from or to a term that is not in the graph (section 18.4: `:a :p* ?x` always has :a).
 """

@@ -1,1 +1,43 @@
-"""Continuous SPARQL queries over streams of knowledge graphs."""
+"""Continuous SPARQL queries over streams of knowledge graphs.
+
+>>> import millstream as ms
+>>> engine = ms.Engine()
+>>> query = engine.register("SELECT ?who WHERE { STREAM <http://e/s> [RANGE 10s] { ?who <http://e/at> <http://e/door> } }")
+>>> engine.push("http://e/s", "<http://e/ann> <http://e/at> <http://e/door> .", at_ms=1000)
+>>> [answer.bindings["who"].value for answer in query.take()]
+['http://e/ann']
+"""
+
+from millstream.engine import Answer, ContinuousQuery, Engine
+from millstream.errors import (
+    DataError,
+    LateElementError,
+    MillstreamError,
+    OptionError,
+    PendingLimitError,
+    QueryError,
+    QuerySyntaxError,
+    SnapshotError,
+    UnsupportedQueryError,
+)
+from millstream.rdf import Rejected, StreamElement
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "Answer",
+    "ContinuousQuery",
+    "DataError",
+    "Engine",
+    "LateElementError",
+    "MillstreamError",
+    "OptionError",
+    "PendingLimitError",
+    "QueryError",
+    "QuerySyntaxError",
+    "Rejected",
+    "SnapshotError",
+    "StreamElement",
+    "UnsupportedQueryError",
+    "__version__",
+]

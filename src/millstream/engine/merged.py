@@ -55,7 +55,8 @@ class MergedContent:
                 if after > now:
                     rows.append((*key, now, after, 1, order))
         table = np.array(rows, np.int64).reshape(-1, 8)
-        return Piece(table[:, 0], table[:, 1:4], table[:, 4], table[:, 5], table[:, 6], table[:, 7])
+        pattern, now, until, ops, orders = (np.ascontiguousarray(table[:, i]) for i in (0, 4, 5, 6, 7))
+        return Piece(pattern, table[:, 1:4], now, until, ops, orders)
 
     def _end(self, key: tuple[int, ...], now: int) -> int:
         """Until when the union has a row, as seen now; NEVER if it does not."""
