@@ -204,6 +204,36 @@ def test_cuts_do_not_change_the_rows(shape, rng):
     assert by_change(out) == by_change(expected)
 
 
+def by_relation(rows, patterns, lanes, relations):
+    """The same changes, with one row for all views of a relation where they were all fed."""
+    keys = list(zip(relations, lanes, strict=True))
+    out = []
+    for row in rows:
+        last = out[-1] if out else None
+        key = keys[row.view]
+        group = [v for v in range(len(patterns)) if keys[v] == key and patterns[v][1] >= 0]
+        whole = [r for r in rows if r[1:] == row[1:] and r.view in group]
+        if patterns[row.view][1] < 0 or [r.view for r in whole] != group:
+            out.append(row)
+        elif last is None or last != row._replace(view=len(patterns) + group[0]):
+            out.append(row._replace(view=len(patterns) + group[0]))
+    return out
+
+
+@settings(max_examples=100, deadline=None)
+@given(shapes(), st.randoms(use_true_random=False))
+def test_a_row_for_a_relation_is_one_for_each_of_its_views(shape, rng):
+    patterns, _, lanes, relations, _, _ = shape
+    rows = random_rows(rng, patterns, lanes, relations, 60)
+    apart, together = joins(shape), joins(shape)
+    apart.feed(*columns_of(rows))
+    together.feed(*columns_of(by_relation(rows, patterns, lanes, relations)))
+    assert by_change(written(apart)) == by_change(written(together))
+    for join in (apart, together):
+        join.expire(rows[-1].now)
+    assert apart.stats["entries"] == together.stats["entries"]
+
+
 @settings(max_examples=100, deadline=None)
 @given(shapes(), st.randoms(use_true_random=False))
 def test_a_loaded_join_goes_on_like_the_dumped_one(shape, rng):
@@ -355,7 +385,7 @@ def test_patterns_that_are_no_component_are_refused(patterns, lanes, variables):
 
 def test_rows_out_of_range_are_refused_and_change_nothing():
     join = IntervalJoin([(X, Y)], [0], 2)
-    for row in (Fed(1, 1, 1, 0, 9, 1, 0), Fed(0, -1, 1, 0, 9, 1, 0), Fed(0, 1, -1, 0, 9, 1, 0)):
+    for row in (Fed(2, 1, 1, 0, 9, 1, 0), Fed(0, -1, 1, 0, 9, 1, 0), Fed(0, 1, -1, 0, 9, 1, 0)):
         with pytest.raises(ValueError):
             feed(join, Fed(0, 1, 2, 0, 9, 1, 0), row)
     assert join.stats["edges"] == 0

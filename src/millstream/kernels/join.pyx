@@ -18,7 +18,7 @@ import cython
 import numpy as np
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from millstream.kernels.agenda cimport FOREVER as AGENDA_FOREVER
@@ -29,12 +29,12 @@ from millstream.kernels.matching cimport (
 from millstream.kernels.memory cimport CHUNK_BYTES, SHELVED, block_free, shelf_close, shelf_give
 from millstream.kernels.store cimport (
     MOST, NO_VARIABLE, UNARY_NOTE, UNIT, Edge, List, Node, Row, Store, Wait, edge_add, edge_at, edge_extend, edge_find,
-    edge_remove, ends_of, lists_of, node_at, node_find, node_get, node_release, note, row_at, row_find, row_get,
-    row_release, row_units, trailing_zeros, wait_at,
+    edge_remove, ends_of, kind_hash, lists_of, node_at, node_find, node_get, node_release, note, pair_hash, row_at,
+    row_find, row_get, row_release, trailing_zeros, wait_at,
 )
-from millstream.kernels.table cimport index_bytes, index_close, index_open
+from millstream.kernels.table cimport fold, index_bytes, index_close, index_open, prefetch, prefetch_slot
 from millstream.kernels.waiting cimport (
-    expire, least_end, o_is_id, o_ready, place_o, place_s, row_open, s_is_id, s_ready, wait_end, wait_put,
+    expire, least_end, o_ready, place_o, place_s, row_open, s_ready, wait_end, wait_put,
 )
 
 cnp.import_array()
@@ -45,6 +45,7 @@ DIFFERENT = 1
 
 cdef enum:
     EXPIRED_A_ROW = 6           # notes looked at for every row fed: more than a row can add
+    AHEAD = 16                  # rows whose slots are asked for before their turn; nodes at half of that
 
 
 cdef struct Change:
@@ -53,6 +54,18 @@ cdef struct Change:
     int64_t until
     int64_t number
     bint inserted
+    uint32_t hash               # of the two ids
+    int32_t s_node              # as found ahead: may be gone or another's by now
+    int32_t o_node
+
+
+cdef struct Ahead:
+    # What was found out about a row before its turn.
+    uint32_t hash
+    uint32_t a_hash
+    uint32_t b_hash
+    int32_t s_node
+    int32_t o_node
 
 
 @cython.final
@@ -63,7 +76,7 @@ cdef class IntervalJoin:
     cdef Matcher matcher
     cdef bint silent
     cdef uint64_t qualified_relations   # those with a view that asks for a qualification
-    cdef object view_count
+    cdef uint8_t pattern[2 * MOST]      # of a row's view: the pattern, or the first of the relation
 
     def __cinit__(self):
         # Cython hands out zeroed memory.
@@ -176,10 +189,15 @@ cdef class IntervalJoin:
             # A unary pattern is a relation of its own.
             key = (int(relations[view]), int(lane_of[view])) if table[view, 1] >= 0 else (view, None)
             number = numbers.setdefault(key, len(numbers))
+            self.pattern[view] = view
+            self.pattern[store.views + view] = view
             store.relation[view] = number
             store.relation_views[number] |= <uint64_t>1 << view
             if table[view, 1] >= 0 and not ((store.s_free & store.o_free) >> view) & 1:
                 self.qualified_relations |= <uint64_t>1 << number
+        for number in range(len(numbers)):
+            store.s_id[number] = store.relation_views[number] & ~store.s_bare == 0
+            store.o_id[number] = store.relation_views[number] & ~store.o_bare == 0
 
     cdef show(self, visible):
         cdef int x
@@ -273,7 +291,7 @@ cdef class IntervalJoin:
     cdef void change_edge(self, int view, int64_t s, int64_t o, Change* change) noexcept nogil:
         """A change of a pair in a view whose qualifications it has; s and o are rows, or ids where bare."""
         cdef Store* store = &self.store
-        cdef int32_t number = edge_find(store, view, s, o)
+        cdef int32_t number = edge_find(store, view, s, o, change.hash)
         cdef int64_t old = NEVER, low = store.now, high = change.until, first = self.matcher.size
         if number >= 0:
             old = edge_at(store, number).until
@@ -295,21 +313,26 @@ cdef class IntervalJoin:
         else:
             edge_add(store, view, s, o, change.until)
 
+    cdef inline int32_t pin(self, int64_t id, int32_t found) noexcept nogil:
+        """The node of an id, the one found ahead if it still is that, kept until it is released."""
+        if found < 0 or node_at(&self.store, found).id != id:
+            found = node_get(&self.store, id, fold(<uint64_t>id))
+        node_at(&self.store, found).uses += 1
+        return found
+
     cdef void change_pair(self, int relation, uint64_t views, Change* change) noexcept nogil:
         """A change of a pair in several views of a relation."""
         cdef Store* store = &self.store
-        cdef bint s_id = s_is_id(store, relation), o_id = o_is_id(store, relation)
+        cdef bint s_id = store.s_id[relation], o_id = store.o_id[relation]
         cdef int64_t s = change.a, o = change.b
         cdef int64_t s_end, o_end
         cdef uint64_t admitted = views
         cdef int view
         # Pinned, because a removal on the way may free what the next view still needs.
         if not s_id:
-            s = node_get(store, change.a)
-            node_at(store, s).uses += 1
+            s = self.pin(change.a, change.s_node)
         if not o_id:
-            o = node_get(store, change.b)
-            node_at(store, o).uses += 1
+            o = self.pin(change.b, change.o_node)
         if (self.qualified_relations >> relation) & 1:
             admitted &= s_ready(store, relation, s) & o_ready(store, relation, o)
             if admitted != views:
@@ -333,48 +356,101 @@ cdef class IntervalJoin:
             node_release(store, o)
 
     cdef void change_node(self, int view, Change* change) noexcept nogil:
-        cdef int32_t node = node_get(&self.store, change.a)
-        node_at(&self.store, node).uses += 1
+        cdef int32_t node = self.pin(change.a, change.s_node)
         self.change_end(view, node, change)
         node_release(&self.store, node)
 
+    cdef inline void look(self, Ahead* ahead, int relation, int64_t a, int64_t b) noexcept nogil:
+        """Asks for the slots a row will need."""
+        cdef Store* store = &self.store
+        if not store.s_id[relation]:
+            ahead.a_hash = fold(<uint64_t>a)
+            prefetch_slot(&store.node_index, ahead.a_hash)
+        if b < 0:
+            return
+        if not store.o_id[relation]:
+            ahead.b_hash = fold(<uint64_t>b)
+            prefetch_slot(&store.node_index, ahead.b_hash)
+        ahead.hash = pair_hash(a, b)
+        prefetch_slot(&store.edge_index, kind_hash(ahead.hash, trailing_zeros(store.relation_views[relation])))
+        if (self.qualified_relations >> relation) & 1:
+            prefetch_slot(&store.wait_index, kind_hash(ahead.hash, relation))
+
+    cdef inline void look_closer(self, Ahead* ahead, int relation, int64_t a, int64_t b) noexcept nogil:
+        """Finds the nodes of a row, and asks for what hangs on them."""
+        cdef Store* store = &self.store
+        ahead.s_node = -1 if store.s_id[relation] else node_find(store, a, ahead.a_hash)
+        ahead.o_node = -1 if b < 0 or store.o_id[relation] else node_find(store, b, ahead.b_hash)
+        if ahead.s_node >= 0:
+            self.look_at(node_at(store, ahead.s_node), node_at(store, ahead.s_node).s_waiting)
+        if ahead.o_node >= 0:
+            self.look_at(node_at(store, ahead.o_node), node_at(store, ahead.o_node).o_waiting)
+
+    cdef inline void look_at(self, Node* node, int32_t waiting) noexcept nogil:
+        if node.rows >= 0:
+            prefetch(row_at(&self.store, node.rows))
+        if waiting >= 0:
+            prefetch(wait_at(&self.store, waiting))
+
     def feed(self, const int64_t[::1] view, const int64_t[::1] a, const int64_t[::1] b, const int64_t[::1] now,
              const int64_t[::1] until, const int64_t[::1] op, const int64_t[::1] change):
-        """Takes changes in order; returns how many rows are waiting to be taken."""
-        cdef int64_t n = view.shape[0], i = 0, j
+        """Takes changes in order; returns how many rows are waiting to be taken.
+
+        A row's view is a pattern, or the number of patterns plus the first pattern of a relation: all views of that."""
+        cdef int64_t n = view.shape[0], i = 0, j, far = 0, near = 0
         cdef Store* store = &self.store
         cdef uint64_t views, together
+        cdef int first
         cdef Change one
+        cdef Ahead ahead[AHEAD]
         if not (a.shape[0] == b.shape[0] == now.shape[0] == until.shape[0] == op.shape[0] == change.shape[0] == n):
             raise ValueError("columns differ in length")
         for j in range(n):
-            if not 0 <= view[j] < store.views or a[j] < 0 or (b[j] < 0 and store.o_variable[view[j]] >= 0):
+            if not 0 <= view[j] < 2 * store.views or a[j] < 0 or (b[j] < 0 and store.o_variable[self.pattern[view[j]]] >= 0):
                 raise ValueError(f"row {j}: view {view[j]} or ids {a[j]}, {b[j]} out of range")
         with nogil:
             while i < n:
+                while far < n and far < i + AHEAD:
+                    self.look(&ahead[far & (AHEAD - 1)], store.relation[self.pattern[view[far]]], a[far], b[far])
+                    far += 1
+                while near < n and near < i + AHEAD // 2:
+                    self.look_closer(&ahead[near & (AHEAD - 1)], store.relation[self.pattern[view[near]]], a[near], b[near])
+                    near += 1
                 one.a = a[i]
                 one.b = b[i]
                 one.until = until[i]
                 one.number = change[i]
                 one.inserted = op[i] > 0
+                one.hash = ahead[i & (AHEAD - 1)].hash
+                one.s_node = ahead[i & (AHEAD - 1)].s_node
+                one.o_node = ahead[i & (AHEAD - 1)].o_node
                 store.now = now[i]
-                views = <uint64_t>1 << view[i]
-                together = store.relation_views[store.relation[view[i]]]
+                first = self.pattern[view[i]]
+                if view[i] >= store.views:
+                    together = 0
+                    views = store.relation_views[store.relation[first]]
+                else:
+                    views = <uint64_t>1 << first
+                    together = store.relation_views[store.relation[first]] & ~views
                 j = i + 1
-                if together != views:
-                    while (j < n and a[j] == one.a and b[j] == one.b and (together >> view[j]) & 1 and
-                           not (views >> view[j]) & 1 and now[j] == store.now and until[j] == one.until and
-                           change[j] == one.number and (op[j] > 0) == one.inserted):
+                if together:
+                    while (j < n and a[j] == one.a and b[j] == one.b and view[j] < store.views and (together >> view[j]) & 1
+                           and now[j] == store.now and until[j] == one.until
+                           and change[j] == one.number and (op[j] > 0) == one.inserted):
                         views |= <uint64_t>1 << view[j]
+                        together &= ~views
                         j += 1
                 if store.agenda.next_tick <= store.now:
                     expire(store, EXPIRED_A_ROW * (j - i))
                 if not one.inserted or one.until > store.now:
-                    if store.o_variable[view[i]] < 0:
-                        self.change_node(<int>view[i], &one)
+                    if store.o_variable[first] < 0:
+                        self.change_node(first, &one)
                     else:
-                        self.change_pair(store.relation[view[i]], views, &one)
+                        self.change_pair(store.relation[first], views, &one)
                 i = j
+                # Rows of a group are not looked up ahead one by one.
+                far = max(far, i)
+                near = max(near, i)
         return self.matcher.size
 
     def expire(self, int64_t now):
@@ -427,8 +503,8 @@ cdef class IntervalJoin:
             if pair.views == 0 or pair.until <= now:
                 continue
             i = store.relation[trailing_zeros(pair.views)]
-            s = pair.s if s_is_id(store, i) else node_at(store, pair.s).id
-            o = pair.o if o_is_id(store, i) else node_at(store, pair.o).id
+            s = pair.s if store.s_id[i] else node_at(store, pair.s).id
+            o = pair.o if store.o_id[i] else node_at(store, pair.o).id
             for view in range(store.views):
                 if (pair.views >> view) & 1:
                     found.append((view, s, o, pair.until))

@@ -14,7 +14,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from millstream.kernels.memory cimport block_free, block_resize
 from millstream.kernels.store cimport (
-    MOST, Edge, Entry, List, Row, Store, edge_at, edge_find, list_drop, lists_of, row_at, trailing_zeros,
+    MOST, Edge, Entry, List, Row, Store, edge_at, edge_find, list_drop, lists_of, pair_hash, row_at, trailing_zeros,
 )
 
 cdef enum:
@@ -127,12 +127,14 @@ cdef inline int shortest(Matcher* matcher, uint64_t views, uint64_t bound) noexc
 cdef inline int64_t closing(Matcher* matcher, uint64_t views, int64_t low, int64_t high) noexcept nogil:
     """The end of the intersection with the edges of views whose ends are both bound; `low` if there is none."""
     cdef Store* store = matcher.store
-    cdef int view
+    cdef int view, x, y
     cdef int32_t edge
     while views:
         view = trailing_zeros(views)
         views &= views - 1
-        edge = edge_find(store, view, matcher.at[store.s_variable[view]], matcher.at[store.o_variable[view]])
+        x = store.s_variable[view]
+        y = store.o_variable[view]
+        edge = edge_find(store, view, matcher.at[x], matcher.at[y], pair_hash(matcher.value[x], matcher.value[y]))
         if edge < 0:
             return low
         high = min(high, edge_at(store, edge).until)

@@ -22,7 +22,7 @@ Invariants
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from millstream.kernels.agenda cimport FOREVER, NEVER, Agenda, Note, agenda_bytes, agenda_close, agenda_put
 from millstream.kernels.memory cimport (
@@ -30,7 +30,7 @@ from millstream.kernels.memory cimport (
     smaller_capacity,
 )
 from millstream.kernels.table cimport (
-    Index, Probe, fold, index_bytes, index_close, index_drop, index_put, mix, probe, probe_next,
+    Index, Probe, fold, index_bytes, index_close, index_drop, index_put, probe, probe_next,
 )
 
 cdef extern from *:
@@ -127,6 +127,8 @@ cdef struct Store:
     int lane[MOST]
     int relation[MOST]
     uint64_t relation_views[MOST]
+    bint s_id[MOST]             # relations that need no node for s: it is bare in all their views
+    bint o_id[MOST]
     uint64_t s_bare             # views whose s variable is bare
     uint64_t o_bare
     uint64_t s_free             # views whose s variable has no unary pattern
@@ -169,7 +171,7 @@ cdef inline int32_t record_new(Records* records, int64_t bytes_each) noexcept no
         records.free = next_free(records, bytes_each, number)[0]
         return number
     if records.size == records.capacity:
-        capacity = max(16, records.capacity + records.capacity // 2)
+        capacity = records.capacity + max(16, records.capacity >> (2 if records.capacity > SHELVED else 1))
         records.data = <char*>block_resize(records.data, records.capacity * bytes_each, capacity * bytes_each)
         records.capacity = capacity
     number = <int32_t>records.size
@@ -218,8 +220,8 @@ cdef inline void note(Store* store, int view, int64_t until, int32_t number, int
 
 # Nodes
 
-cdef inline int32_t node_find(Store* store, int64_t id) noexcept nogil:
-    cdef Probe found = probe(&store.node_index, fold(<uint64_t>id))
+cdef inline int32_t node_find(Store* store, int64_t id, uint32_t hash) noexcept nogil:
+    cdef Probe found = probe(&store.node_index, hash)
     cdef int32_t number
     while True:
         number = probe_next(&store.node_index, &found)
@@ -227,8 +229,8 @@ cdef inline int32_t node_find(Store* store, int64_t id) noexcept nogil:
             return number
 
 
-cdef inline int32_t node_get(Store* store, int64_t id) noexcept nogil:
-    cdef int32_t number = node_find(store, id)
+cdef inline int32_t node_get(Store* store, int64_t id, uint32_t hash) noexcept nogil:
+    cdef int32_t number = node_find(store, id, hash)
     cdef Node* node
     if number < 0:
         number = record_new(&store.nodes, sizeof(Node))
@@ -240,7 +242,7 @@ cdef inline int32_t node_get(Store* store, int64_t id) noexcept nogil:
         node.s_waiting = -1
         node.o_waiting = -1
         node.uses = 0
-        index_put(&store.node_index, fold(<uint64_t>id), number)
+        index_put(&store.node_index, hash, number)
     return number
 
 
@@ -275,7 +277,7 @@ cdef inline int32_t row_new(Store* store, int64_t node, int variable) noexcept n
         store.spare_row[variable] = row_at(store, number).next
     else:
         if store.rows.size + units > store.rows.capacity:
-            capacity = max(256, store.rows.capacity + store.rows.capacity // 2)
+            capacity = store.rows.capacity + max(256, store.rows.capacity >> (2 if store.rows.capacity > SHELVED else 1))
             store.rows.data = <char*>block_resize(store.rows.data, store.rows.capacity * UNIT, capacity * UNIT)
             store.rows.capacity = capacity
         number = <int32_t>store.rows.size
@@ -347,14 +349,15 @@ cdef inline void row_release(Store* store, int32_t number) noexcept nogil:
 cdef inline void list_fit(Store* store, List* lst, int64_t capacity) noexcept nogil:
     """Moves a list into an array of another capacity, 0 for none."""
     cdef Entry* entries = NULL
+    cdef int32_t i
     if capacity > SHELVED and lst.capacity > SHELVED:
         store.shelf.large += (capacity - lst.capacity) * <int64_t>sizeof(Entry)
         entries = <Entry*>block_resize(lst.entries, lst.capacity * sizeof(Entry), capacity * sizeof(Entry))
     else:
         if capacity:
             entries = <Entry*>shelf_take(&store.shelf, capacity)
-            if lst.size:
-                memcpy(entries, lst.entries, lst.size * sizeof(Entry))
+            for i in range(lst.size):
+                entries[i] = lst.entries[i]
         if lst.capacity:
             shelf_give(&store.shelf, lst.entries, lst.capacity)
     lst.entries = entries
@@ -391,8 +394,14 @@ cdef inline void list_drop(Store* store, Row* row, List* lst, int32_t at, bint s
 
 # Edges
 
-cdef inline uint32_t pair_hash(int kind, int64_t s, int64_t o) noexcept nogil:
-    return fold(mix(<uint64_t>s) + <uint64_t>o * 64 + <uint64_t>kind)
+cdef inline uint32_t pair_hash(int64_t a, int64_t b) noexcept nogil:
+    """Of two ids; `kind_hash` sets views, or relations, apart."""
+    cdef uint64_t x = <uint64_t>a, y = <uint64_t>b
+    return fold((x ^ (x >> 32)) * <uint64_t>0xD6E8FEB86659FD93 + (y ^ (y >> 32)) * <uint64_t>0xC2B2AE3D27D4EB4F)
+
+
+cdef inline uint32_t kind_hash(uint32_t hash, int kind) noexcept nogil:
+    return hash + <uint32_t>kind * <uint32_t>0x9E3779B1
 
 
 cdef inline int64_t s_of(Store* store, Edge* edge) noexcept nogil:
@@ -404,8 +413,15 @@ cdef inline int64_t o_of(Store* store, Edge* edge) noexcept nogil:
     return edge.o.id if (store.o_bare >> edge.view) & 1 else edge.o.place.row
 
 
-cdef inline int32_t edge_find(Store* store, int view, int64_t s, int64_t o) noexcept nogil:
-    cdef Probe found = probe(&store.edge_index, pair_hash(view, s, o))
+cdef inline uint32_t edge_hash(Store* store, Edge* edge) noexcept nogil:
+    cdef int64_t a = edge.s.id if (store.s_bare >> edge.view) & 1 else row_at(store, edge.s.place.row).id
+    cdef int64_t b = edge.o.id if (store.o_bare >> edge.view) & 1 else row_at(store, edge.o.place.row).id
+    return kind_hash(pair_hash(a, b), edge.view)
+
+
+cdef inline int32_t edge_find(Store* store, int view, int64_t s, int64_t o, uint32_t hash) noexcept nogil:
+    """An edge by its rows, or ids where bare, and the hash of its two ids."""
+    cdef Probe found = probe(&store.edge_index, kind_hash(hash, view))
     cdef int32_t number
     cdef Edge* edge
     while True:
@@ -468,7 +484,7 @@ cdef inline void edge_add(Store* store, int view, int64_t s, int64_t o, int64_t 
         edge.o.place.row = <int32_t>o
         edge.o.place.at = -1
         row_at(store, <int32_t>o).edges += 1
-    index_put(&store.edge_index, pair_hash(view, s, o), number)
+    index_put(&store.edge_index, edge_hash(store, edge), number)
     if store.held[view] == 0:
         store.empty_views -= 1
     store.held[view] += 1
@@ -480,7 +496,7 @@ cdef inline void edge_remove(Store* store, int32_t number) noexcept nogil:
     cdef Row* row
     cdef int view = edge.view
     cdef int32_t s = -1, o = -1
-    index_drop(&store.edge_index, pair_hash(view, s_of(store, edge), o_of(store, edge)), number)
+    index_drop(&store.edge_index, edge_hash(store, edge), number)
     if not (store.s_bare >> view) & 1:
         s = edge.s.place.row
         row = row_at(store, s)

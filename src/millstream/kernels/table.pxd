@@ -10,9 +10,13 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from millstream.kernels.memory cimport block_free, block_new
 
+cdef extern from *:
+    void prefetch "__builtin_prefetch"(const void* address) noexcept nogil
+
 cdef enum:
     SMALLEST = 16
-    DRAINED = 8                 # slots drained at every change
+    DRAINED = 3                 # slots drained at every change: done before the new table is full
+    NEXT = 12                   # slots looked ahead while draining
 
 
 cdef struct Index:
@@ -40,7 +44,13 @@ cdef inline uint64_t mix(uint64_t x) noexcept nogil:
 
 
 cdef inline uint32_t fold(uint64_t x) noexcept nogil:
-    return <uint32_t>(mix(x))
+    return <uint32_t>(((x ^ (x >> 32)) * <uint64_t>0x9E3779B97F4A7C15) >> 32)
+
+
+cdef inline void prefetch_slot(Index* index, uint32_t hash) noexcept nogil:
+    prefetch(&index.slots[hash & index.mask])
+    if index.old != NULL:
+        prefetch(&index.old[hash & index.old_mask])
 
 
 cdef inline void index_open(Index* index) noexcept nogil:
@@ -120,6 +130,7 @@ cdef inline void index_drain(Index* index, int64_t most) noexcept nogil:
     """Moves whole clusters, at least `most` slots."""
     cdef uint64_t slot
     while index.left > 0 and (most > 0 or index.old[index.cursor] != 0):
+        prefetch(&index.slots[(index.old[(index.cursor + NEXT) & index.old_mask] >> 32) & index.mask])
         slot = index.old[index.cursor]
         if slot != 0:
             index.old[index.cursor] = 0

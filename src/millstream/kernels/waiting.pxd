@@ -13,20 +13,12 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from millstream.kernels.agenda cimport NEVER, Note, agenda_pop
 from millstream.kernels.store cimport (
     EDGE_NOTE, NO_VARIABLE, UNARY_NOTE, WAIT_NOTE, Node, Row, Store, Wait, edge_add, edge_at, edge_remove, ends_of, node_at,
-    node_release, note, pair_hash, record_free, record_new, row_at, row_get, row_release, trailing_zeros, wait_at,
+    kind_hash, node_release, note, pair_hash, record_free, record_new, row_at, row_get, row_release, trailing_zeros, wait_at,
 )
 from millstream.kernels.table cimport Probe, index_drop, index_put, probe, probe_next
 
 cdef enum:
     UNLINKED = -2               # s_prev, o_prev: not on that chain; -1: its first
-
-
-cdef inline bint s_is_id(Store* store, int relation) noexcept nogil:
-    return store.relation_views[relation] & ~store.s_bare == 0
-
-
-cdef inline bint o_is_id(Store* store, int relation) noexcept nogil:
-    return store.relation_views[relation] & ~store.o_bare == 0
 
 
 # Chains
@@ -79,15 +71,21 @@ cdef inline int relation_of(Store* store, Wait* pair) noexcept nogil:
     return store.relation[trailing_zeros(pair.views)]
 
 
+cdef inline uint32_t wait_hash(Store* store, int relation, int64_t s, int64_t o) noexcept nogil:
+    cdef int64_t a = s if store.s_id[relation] else node_at(store, s).id
+    cdef int64_t b = o if store.o_id[relation] else node_at(store, o).id
+    return kind_hash(pair_hash(a, b), relation)
+
+
 cdef inline void wait_remove(Store* store, int32_t number) noexcept nogil:
     cdef Wait* pair = wait_at(store, number)
     cdef int relation = relation_of(store, pair)
     s_link(store, number, False)
     o_link(store, number, False)
-    index_drop(&store.wait_index, pair_hash(relation, pair.s, pair.o), number)
-    if not s_is_id(store, relation):
+    index_drop(&store.wait_index, wait_hash(store, relation, pair.s, pair.o), number)
+    if not store.s_id[relation]:
         node_release(store, pair.s)
-    if not o_is_id(store, relation):
+    if not store.o_id[relation]:
         node_release(store, pair.o)
     pair.views = 0
     record_free(&store.waits, sizeof(Wait), number)
@@ -95,7 +93,7 @@ cdef inline void wait_remove(Store* store, int32_t number) noexcept nogil:
 
 cdef inline int64_t place_s(Store* store, int relation, int view, int64_t s) noexcept nogil:
     """What names a waiting pair's s as that of an edge: a row, or a bare id."""
-    if s_is_id(store, relation):
+    if store.s_id[relation]:
         return s
     if (store.s_bare >> view) & 1:
         return node_at(store, s).id
@@ -103,7 +101,7 @@ cdef inline int64_t place_s(Store* store, int relation, int view, int64_t s) noe
 
 
 cdef inline int64_t place_o(Store* store, int relation, int view, int64_t o) noexcept nogil:
-    if o_is_id(store, relation):
+    if store.o_id[relation]:
         return o
     if (store.o_bare >> view) & 1:
         return node_at(store, o).id
@@ -112,11 +110,11 @@ cdef inline int64_t place_o(Store* store, int relation, int view, int64_t o) noe
 
 cdef inline uint64_t s_ready(Store* store, int relation, int64_t s) noexcept nogil:
     """The views that ask nothing more of this s."""
-    return ~<uint64_t>0 if s_is_id(store, relation) else node_at(store, s).s_open | store.s_free
+    return ~<uint64_t>0 if store.s_id[relation] else node_at(store, s).s_open | store.s_free
 
 
 cdef inline uint64_t o_ready(Store* store, int relation, int64_t o) noexcept nogil:
-    return ~<uint64_t>0 if o_is_id(store, relation) else node_at(store, o).o_open | store.o_free
+    return ~<uint64_t>0 if store.o_id[relation] else node_at(store, o).o_open | store.o_free
 
 
 cdef inline void settle(Store* store, int32_t number) noexcept nogil:
@@ -143,8 +141,8 @@ cdef inline void settle(Store* store, int32_t number) noexcept nogil:
 
 
 cdef inline void wait_put(Store* store, int relation, int64_t s, int64_t o, uint64_t views, int64_t until) noexcept nogil:
-    """Lets a pair wait for these views, or wait longer."""
-    cdef uint32_t hash = pair_hash(relation, s, o)
+    """Lets a pair wait for these views, or wait longer; none of them has both ends ready."""
+    cdef uint32_t hash = wait_hash(store, relation, s, o)
     cdef Probe found = probe(&store.wait_index, hash)
     cdef int32_t number, spare = -1
     cdef uint64_t shared
@@ -173,21 +171,24 @@ cdef inline void wait_put(Store* store, int relation, int64_t s, int64_t o, uint
         pair.o = o
         pair.s_prev = UNLINKED
         pair.o_prev = UNLINKED
-        if not s_is_id(store, relation):
+        if not store.s_id[relation]:
             node_at(store, s).uses += 1
-        if not o_is_id(store, relation):
+        if not store.o_id[relation]:
             node_at(store, o).uses += 1
         index_put(&store.wait_index, hash, spare)
     pair = wait_at(store, spare)
     pair.views = views
     pair.until = until
     note(store, trailing_zeros(views), until, spare, WAIT_NOTE)
-    settle(store, spare)
+    views &= s_ready(store, relation, s)
+    s_link(store, spare, pair.views != views)
+    o_link(store, spare, views != 0)
 
 
 cdef inline void wait_end(Store* store, int relation, int64_t s, int64_t o, uint64_t views) noexcept nogil:
     """Ends the waiting of a pair for these views."""
-    cdef Probe found = probe(&store.wait_index, pair_hash(relation, s, o))
+    cdef uint32_t hash = wait_hash(store, relation, s, o)
+    cdef Probe found = probe(&store.wait_index, hash)
     cdef int32_t number
     cdef uint64_t shared
     cdef Wait* pair
@@ -201,7 +202,7 @@ cdef inline void wait_end(Store* store, int relation, int64_t s, int64_t o, uint
         shared = pair.views & views
         if shared and shared == pair.views:
             wait_remove(store, number)
-            found = probe(&store.wait_index, pair_hash(relation, s, o))
+            found = probe(&store.wait_index, hash)
         elif shared:
             pair.views &= ~shared
 
