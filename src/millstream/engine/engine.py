@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import islice
 from typing import TypeVar
 
@@ -23,10 +24,12 @@ from millstream.engine.batch import ElementBatch
 from millstream.engine.datasets import Graph, Triples
 from millstream.engine.feeds import NEVER
 from millstream.engine.intake import Encoder, Intake
+from millstream.engine.lines import LineSource, batch_at_rate, line_sources, rate_of, scanned, set_aside
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.run import QueryRun
 from millstream.errors import DataError, LateElementError, OptionError, PendingLimitError
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.scanner import Scanned, Scanner
 from millstream.kernels.scanner_summary import Summary
 from millstream.language import algebra as a
 from millstream.language import parse_query
@@ -37,7 +40,7 @@ from millstream.operators.expressions import Evaluator
 from millstream.operators.rows import ELEMENT, GRID, MOST_MS, tick, time_of
 from millstream.plan.conjunction import conjunction_of
 from millstream.plan.sources import sources_of
-from millstream.rdf import Rejected, StreamElement, read_elements, read_quads
+from millstream.rdf import Format, Rejected, StreamElement, read_elements, read_quads
 
 DEFAULT_MAX_PENDING = 10_000_000
 _HOUSEKEEPING_EVERY = 4096
@@ -236,6 +239,11 @@ class Engine:
     ) -> None:
         """A whole source of elements, at full speed: a file, folder, glob, bytes, Arrow or an iterable."""
         state = self._stream(stream)
+        rate = None if self._lateness_ms else rate_of(time, element)
+        sources = None if rate is None else line_sources(source, format, element, self._set_aside)
+        if rate is not None and sources is not None:
+            self._read_lines(state, sources, rate)
+            return
         elements = read_elements(
             source,
             format=format,
@@ -253,6 +261,62 @@ class Engine:
         for element in elements:
             intake = self._encoder.encode(element.triples, stream.summary)
             self._offer(checked_time(element.at_ms), _Element(stream.iri, intake), lambda: stream.iri)
+
+    def _read_lines(self, stream: _Stream, sources: list[LineSource], rate: Fraction) -> None:
+        """Lines at a rate, straight from the scanner to the queries."""
+        statements = 0
+        for source in sources:
+            graphs = source.format is Format.N_QUADS
+            scanner = Scanner(self.dictionary, graphs=graphs, summary=stream.summary, scope=self._encoder.scope())
+            for found, before in scanned(source, scanner):
+                if found.errors:
+                    self._malformed(source, found)
+                after = scanner.statements
+                if after == before:
+                    continue
+                self._check_pending()
+                counts = (before + statements, after + statements, stream.elements, stream.triples)
+                moved = replace(found, index=found.index + statements) if statements else found
+                batch = batch_at_rate(stream.iri, moved, counts, rate, sparse=all(r.is_timed for _, r in stream.runs))
+                self._offer_batch(stream, batch, after - before)
+            statements += scanner.statements
+
+    def _malformed(self, source: LineSource, found: Scanned) -> None:
+        if self._strict:
+            line, column, reason, text = found.errors[0]
+            raise DataError(reason, source=source.name, line=line, column=column, text=text)
+        set_aside(source, found, self._set_aside)
+
+    def _offer_batch(self, stream: _Stream, batch: ElementBatch, elements: int) -> None:
+        """Elements in time order, as one; those that are late are set aside first."""
+        checked_time(int(batch.at_ms[-1]))
+        point = max(
+            self._largest_ms if self._largest_ms is not None else NEVER,
+            self._passed_ms + 1 if self._passed_ms is not None else NEVER,
+        )
+        late = int(np.searchsorted(batch.at_ms, point))
+        if late:
+            for place in range(late):
+                one = batch.slice(place, place + 1)
+                intake = Intake(one.triples, np.zeros(len(one.triples), np.int64), 1)
+                self._late(int(one.at_ms[0]), _Element(stream.iri, intake), stream.iri)
+            if late == len(batch):
+                return
+            batch = batch.slice(late, len(batch))
+        first, last = int(batch.at_ms[0]), int(batch.at_ms[-1])
+        self._largest_ms = last
+        self._pass_time(tick(first, ELEMENT))
+        stream.elements += elements
+        stream.triples += elements
+        self._counts["elements"] += elements
+        self._counts["triples"] += elements
+        self._counts["kept"] += len(batch.triples)
+        for handle, run in stream.runs:
+            handle.count(elements, len(batch.triples))
+            run.elements(batch)
+        self._clock_ms = max(self._clock_ms, last)
+        self._pass_time(tick(last, ELEMENT) + 1)
+        self._housekeeping()
 
     # Time -------------------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from pyoxigraph import NamedNode
 from millstream.engine.answers import AnswerSet
 from millstream.engine.batch import ElementBatch
 from millstream.engine.datasets import Triples
-from millstream.engine.feeds import NEVER, EventFeed, Feed, Piece, feed_for
+from millstream.engine.feeds import NEVER, CountFeed, EventFeed, Feed, Piece, feed_for
 from millstream.engine.merged import MergedContent
 from millstream.engine.reporting import ChangeReporter, CloseReporter, Emit, EverythingReporter, Reporter
 from millstream.engine.visible import VisibleTicks
@@ -110,6 +110,12 @@ class QueryRun:
     def needs_everything(self) -> bool:
         """Whether it must see triples that none of its patterns can match."""
         return isinstance(self.reporter, EverythingReporter)
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether only time ends what its windows hold, so that elements it keeps nothing of do not matter."""
+        counted = (CountFeed, EventFeed)
+        return not self.needs_everything and not any(isinstance(i.feed, counted) for i in self._inputs)
 
     def constants(self, stream: str) -> list[tuple[bytes | None, bytes | None, bytes | None]]:
         """The constants of its patterns over a stream: what a triple must have for one of them."""
