@@ -64,6 +64,7 @@ _NAMES = {
     "VBAR": "|",
 }
 _UPDATES = {"INSERT", "DELETE", "LOAD", "CLEAR", "CREATE", "DROP", "COPY", "MOVE", "ADD", "WITH"}
+_MODIFIERS = {"GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET"}
 _WORDS = {k.lstrip("_") for k in KEYWORDS} | set(FUNCTIONS)
 _QUIET = re.compile(r"(INTEGER|DECIMAL|DOUBLE)_(POSITIVE|NEGATIVE)|WS|COMMENT|__ANON_\d+|BANG")
 
@@ -169,8 +170,11 @@ def _suggest(text: str, offset: int, found: str, allowed: set[str]) -> str | Non
 def _missing(text: str, offset: int, found: str, allowed: set[str]) -> str | None:
     """What was likely left out in front of the offset, or is one too many."""
     for terminal, bracket in (("RPAR", ")"), ("RSQB", "]"), ("RBRACE", "}")):
-        if terminal in allowed and found.strip() in ("", "}") and bracket != found.strip():
+        closing = found.strip() in ("", "}") and bracket != found.strip()
+        if terminal in allowed and (closing or allowed == {terminal}):
             return f"a `{bracket}` is missing"
+    if found.upper() in _MODIFIERS and "RBRACE" in allowed:
+        return f"a `}}` is missing, which ends the pattern before {found.upper()}"
     if found == "}" and "$END" in allowed:
         return "there is a `}` too many"
     if found == "{" and allowed == {"LSQB"}:

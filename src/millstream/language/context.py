@@ -68,7 +68,9 @@ class Context:
         key = prefix + label
         if key not in self._labels:
             named = label.startswith("_:")
-            self._labels[key] = BlankNode(prefix + label[2:]) if named else self.fresh_blank_node(prefix[0] + "anon")
+            self._labels[key] = (
+                BlankNode(prefix + label[2:]) if named else self.fresh_blank_node("anon" if prefix == "b_" else "tanon")
+            )
         return self._labels[key]
 
     def fresh_variable(self, stem: str) -> Variable:

@@ -12,10 +12,11 @@ from millstream.language import algebra as a
 _LOCAL = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?")
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _RDF_TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
-_BARE = {_XSD + "integer": r"[+-]?\d+", _XSD + "decimal": r"[+-]?\d*\.\d+", _XSD + "boolean": "true|false"}
+_BARE = {_XSD + "integer": r"[+-]?[0-9]+", _XSD + "decimal": r"[+-]?[0-9]*\.[0-9]+", _XSD + "boolean": "true|false"}
 
 # Binding strength, loosest first; parentheses go around an operand that binds more loosely than its operator.
 _OR, _AND, _COMPARE, _ADD, _MULTIPLY, _UNARY, _ATOM = range(7)
+_ALTERNATIVE, _SEQUENCE, _INVERSE, _REPEATED, _PRIMARY = range(5)
 
 
 class Printer:
@@ -32,7 +33,8 @@ class Printer:
             case NamedNode():
                 return self.iri(term)
             case BlankNode():
-                return f"_:{term.value}"
+                # Labels of the text carry the mark of where they stood.
+                return f"_:{term.value.removeprefix('b_').removeprefix('t_')}"
             case Literal():
                 return self._literal(term)
 
@@ -47,30 +49,33 @@ class Printer:
         return f"{self.term(triple.subject)} {predicate} {self.term(triple.object)}"
 
     def path(self, path: a.PropertyPath) -> str:
-        match path:
-            case a.Link(predicate):
-                return "a" if predicate == _RDF_TYPE else self.iri(predicate)
-            case a.Inverse(inner):
-                return f"^{self._step(inner)}"
-            case a.Sequence(first, second):
-                return f"{self._step(first)}/{self._step(second)}"
-            case a.Alternative(left, right):
-                return f"{self.path(left)}|{self.path(right)}"
-            case a.ZeroOrOne(inner):
-                return f"{self._step(inner)}?"
-            case a.ZeroOrMore(inner):
-                return f"{self._step(inner)}*"
-            case a.OneOrMore(inner):
-                return f"{self._step(inner)}+"
-            case a.NegatedPropertySet(predicates):
-                return f"!({'|'.join(sorted(self.iri(p) for p in predicates))})"
+        return self._path(path)[0]
 
     def expression(self, expression: a.Expression) -> str:
         return self._expression(expression)[0]
 
-    def _step(self, path: a.PropertyPath) -> str:
-        text = self.path(path)
-        return text if isinstance(path, a.Link | a.NegatedPropertySet) else f"({text})"
+    def _path(self, path: a.PropertyPath) -> tuple[str, int]:
+        match path:
+            case a.Link(predicate):
+                return "a" if predicate == _RDF_TYPE else self.iri(predicate), _PRIMARY
+            case a.Inverse(inner):
+                return f"^{self._step(inner, _REPEATED)}", _INVERSE
+            case a.Sequence(first, second):
+                return f"{self._step(first, _SEQUENCE)}/{self._step(second, _INVERSE)}", _SEQUENCE
+            case a.Alternative(left, right):
+                return f"{self._step(left, _ALTERNATIVE)}|{self._step(right, _SEQUENCE)}", _ALTERNATIVE
+            case a.ZeroOrOne(inner):
+                return f"{self._step(inner, _PRIMARY)}?", _REPEATED
+            case a.ZeroOrMore(inner):
+                return f"{self._step(inner, _PRIMARY)}*", _REPEATED
+            case a.OneOrMore(inner):
+                return f"{self._step(inner, _PRIMARY)}+", _REPEATED
+            case a.NegatedPropertySet(predicates):
+                return f"!({'|'.join(sorted(self.iri(p) for p in predicates))})", _PRIMARY
+
+    def _step(self, path: a.PropertyPath, at_least: int) -> str:
+        text, strength = self._path(path)
+        return text if strength >= at_least else f"({text})"
 
     def _literal(self, literal: Literal) -> str:
         bare = _BARE.get(literal.datatype.value)
@@ -102,9 +107,9 @@ class Printer:
             case a.Not(operand):
                 return f"!{self._operand(operand, _ATOM)}", _UNARY
             case a.UnaryPlus(operand):
-                return f"+{self._operand(operand, _ATOM)}", _UNARY
+                return f"+{self._signed(operand)}", _UNARY
             case a.UnaryMinus(operand):
-                return f"-{self._operand(operand, _ATOM)}", _UNARY
+                return f"-{self._signed(operand)}", _UNARY
             case a.FunctionCall(function, arguments):
                 name = function if isinstance(function, str) else self.iri(function)
                 return f"{name}({', '.join(self.expression(x) for x in arguments)})", _ATOM
@@ -125,3 +130,8 @@ class Printer:
     def _operand(self, expression: a.Expression, at_least: int) -> str:
         text, strength = self._expression(expression)
         return text if strength >= at_least else f"({text})"
+
+    def _signed(self, expression: a.Expression) -> str:
+        """The operand of a sign; a number keeps apart from it, or the sign would become its own."""
+        text = self._operand(expression, _ATOM)
+        return f"({text})" if isinstance(expression, Literal) else text

@@ -9,7 +9,6 @@ from millstream.language import algebra as a
 from millstream.language import syntax as s
 from millstream.language.context import Context
 from millstream.language.iris import Names
-from millstream.language.iris import resolve as resolve_iri
 from millstream.language.scope import in_scope
 from millstream.language.selection import SelectionTranslator
 from millstream.language.windows import StreamWindow
@@ -177,4 +176,4 @@ class _Translation:
             return self._context.names.resolve(register.name).value
         if register.what == "QUERY":
             return register.name
-        return resolve_iri(self._context.names.base, register.name)
+        return self._context.names.resolve(s.IRIReference(register.name, register.place)).value

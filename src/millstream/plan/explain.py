@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from pyoxigraph import Variable
+from pyoxigraph import NamedNode, Variable
 
 from millstream.language import algebra as a
 from millstream.language.printer import Printer
@@ -32,7 +32,7 @@ class Branch:
 def explain(query: a.Query) -> str:
     """The whole explanation, several lines without a final newline."""
     printer = Printer(dict(query.prefixes))
-    sections = [_head(query), _reads(query, printer), "\n".join(draw(_tree(query, printer)))]
+    sections = [_head(query, printer), _reads(query, printer), "\n".join(draw(_tree(query, printer)))]
     if query.warnings:
         sections.append("\n".join(["warnings", *(f"  {w}" for w in query.warnings)]))
     return "\n\n".join(sections)
@@ -49,10 +49,19 @@ def draw(branch: Branch) -> list[str]:
     return lines
 
 
-def _head(query: a.Query) -> str:
+def _head(query: a.Query, printer: Printer) -> str:
     when = "whenever a window closes" if query.closes_windows else "after every change"
-    name = f" {query.name}" if query.name else ""
-    return f"{query.form.value}{name}: emits {_OUTPUTS[query.output]} {when} ({query.output.name})"
+    emits = f"emits {_OUTPUTS[query.output]} {when} ({query.output.name})"
+    return f"{query.form.value}{_name(query, printer)}\n{emits}"
+
+
+def _name(query: a.Query, printer: Printer) -> str:
+    if query.name is None:
+        return ""
+    try:
+        return f" {printer.iri(NamedNode(query.name))}"
+    except ValueError:
+        return f" {query.name}"
 
 
 def _reads(query: a.Query, printer: Printer) -> str:
@@ -67,16 +76,20 @@ def _reads(query: a.Query, printer: Printer) -> str:
 
 def _graphs(query: a.Query, sources: Sources, printer: Printer) -> list[str]:
     lines = []
+    default, named = query.dataset.default, query.dataset.named
     if sources.default_graph:
-        if query.dataset.default is None:
+        if default is None:
             lines.append("default graph")
-        elif query.dataset.default:
-            lines.append("default graph: " + " + ".join(printer.iri(g) for g in query.dataset.default))
+        else:
+            lines.append("default graph: " + (" + ".join(printer.iri(g) for g in default) or "empty, without FROM"))
     if sources.any_named_graph:
-        named = query.dataset.named
-        lines.append("all named graphs" if named is None else "graphs " + ", ".join(printer.iri(g) for g in named))
+        lines.append(
+            "all named graphs" if named is None else "named graphs " + ", ".join(printer.iri(g) for g in named)
+        )
     else:
-        lines.extend(f"graph {printer.iri(g)}" for g in sources.named_graphs)
+        for graph in sources.named_graphs:
+            absent = "" if named is None or graph in named else ", which no FROM NAMED lists"
+            lines.append(f"graph {printer.iri(graph)}{absent}")
     return lines
 
 
@@ -124,12 +137,13 @@ class _Tree:
             case a.Union():
                 return Branch("union", [self.branch(x) for x in _flat(pattern, a.Union)])
             case a.LeftJoin(left, right, expression):
-                below = [self.branch(left), self.branch(right)]
+                below = [self.branch(left), self._called("optional", right)]
                 where = "" if expression is None else f" where {p.expression(expression)}"
                 exists = [] if expression is None else self._exists(expression)
-                return Branch(f"optional{self._on(left, right)}{where}", below + exists)
+                return Branch(f"left join{self._on(left, right)}{where}", below + exists)
             case a.Minus(left, right):
-                return Branch(f"minus{self._on(left, right)}", [self.branch(left), self.branch(right)])
+                below = [self.branch(left), self._called("without", right)]
+                return Branch(f"minus{self._on(left, right)}", below)
             case a.Filter(expression, inner):
                 return Branch(f"filter {p.expression(expression)}", [self.branch(inner), *self._exists(expression)])
             case a.Graph(name, inner):
@@ -167,14 +181,19 @@ class _Tree:
         label = f"group by {keys}" if keys else "group everything"
         return Branch(label, [*aggregates, self.branch(group.pattern)])
 
+    def _called(self, name: str, pattern: a.Pattern) -> Branch:
+        """A pattern whose part in the one above does not show from its place alone."""
+        branch = self.branch(pattern)
+        return Branch(f"{name}: {branch.label}", branch.below)
+
     def _exists(self, expression: a.Expression) -> list[Branch]:
-        return [Branch("exists", [self.branch(e.pattern)]) for e in exists_in(expression)]
+        return [self._called("exists", e.pattern) for e in exists_in(expression)]
 
     def _on(self, *parts: a.Pattern) -> str:
-        """The variables that two or more parts share."""
-        counts = Counter(v.value for part in parts for v in bindable(part) if isinstance(v, Variable))
-        shared = sorted(name for name, count in counts.items() if count > 1)
-        return " on " + " ".join(f"?{v}" for v in shared) if shared else ""
+        """What two or more parts share: the terms that must be equal."""
+        counts = Counter(term for part in parts for term in bindable(part))
+        shared = sorted(self._printer.term(term) for term, count in counts.items() if count > 1)
+        return " on " + " ".join(shared) if shared else ", nothing shared"
 
 
 def _flat(pattern: a.Pattern, kind: type[a.Join] | type[a.Union]) -> list[a.Pattern]:
