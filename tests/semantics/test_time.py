@@ -267,14 +267,17 @@ def test_finish_moves_time_to_an_end_of_something_not_yet_seen(machine: MakeMach
 
 
 def test_finish_does_not_wait_for_what_will_never_be_seen(machine: MakeMachine) -> None:
-    #  0  3       10
-    #  .          .
-    #     a               RANGE 5 STEP 10: never seen
+    #  0 1   3   6   9 10
+    #  .     .   .   .       RANGE 3 STEP 3: seen at 3, gone at 6
+    #    a   ----)
+    #  .               .     RANGE 5 STEP 10: never seen
     m = machine()
-    q = m.register(over("RANGE 5 STEP 10", select=COUNT), output="rstream")
-    m.push("s", ":a :p 1", at_ms=3)
+    q = m.register(over("RANGE 3 STEP 3", select=COUNT), output="rstream")
+    never = m.register(over("RANGE 5 STEP 10", select=COUNT), output="rstream")
+    m.push("s", ":a :p 1", at_ms=1)
     m.finish()
-    emits(q, "")
+    emits(q, "3 +1")
+    emits(never, "")
 
 
 @pytest.mark.parametrize("window", ["ALL", "TRIPLES 2", "ELEMENTS 2", "EVENT"])
