@@ -197,7 +197,7 @@ MakeMachine: TypeAlias = Callable[..., Machine]
 MACHINES: dict[str, MakeMachine] = {"reference": ReferenceMachine, "engine": EngineMachine}
 
 
-@pytest.fixture(params=MACHINES.values(), ids=MACHINES.keys())
+@pytest.fixture(params=tuple(MACHINES.values()), ids=tuple(MACHINES))
 def machine(request: pytest.FixtureRequest) -> MakeMachine:
     """Makes a machine; takes `lateness_ms` and `t0_ms`."""
     make: MakeMachine = request.param
