@@ -1,0 +1,166 @@
+"""`millstream demo`: a small query explained, then answered live on hand-made data.
+
+The data is a floor plan, which changes, and a stream of badges seen in rooms. Everything said about answers comes from
+the engine; on a terminal there are short pauses, so that one can follow.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.rule import Rule
+from rich.text import Text
+
+from millstream.cli.terminal import output
+from millstream.engine import Answer, ContinuousQuery, Engine
+
+OFFICE = "http://example.org/office/"
+STREAM = OFFICE + "badges"
+PAUSE_S = 0.4
+
+QUERY = """\
+PREFIX : <http://example.org/office/>
+
+SELECT CHANGES ?person ?room ?neighbour ?nextRoom
+WHERE {
+  STREAM :badges [RANGE 10s] {
+    ?person    :seenIn ?room .
+    ?neighbour :seenIn ?nextRoom
+  }
+  ?room :doorTo ?nextRoom
+  FILTER (?person != ?neighbour)
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """Something that enters the engine at a time, and how to say it."""
+
+    at_ms: int
+    subject: str
+    predicate: str
+    object: str
+    said: str
+    offer: Callable[[Engine, str, int], None]
+
+    def happen(self, engine: Engine) -> None:
+        self.offer(engine, triple_of(self.subject, self.predicate, self.object), self.at_ms)
+
+
+def _seen(at_ms: int, person: str, room: str) -> Happening:
+    def push(engine: Engine, triple: str, at_ms: int) -> None:
+        engine.push(STREAM, triple, at_ms=at_ms)
+
+    return Happening(at_ms, person, "seenIn", room, f"{person} is seen in the {room}", push)
+
+
+def _locked(at_ms: int, room: str, next_room: str) -> Happening:
+    def delete(engine: Engine, triple: str, at_ms: int) -> None:
+        engine.delete(triple, at_ms=at_ms)
+
+    said = f"the door from the {room} to the {next_room} is locked: the floor plan changes"
+    return Happening(at_ms, room, "doorTo", next_room, said, delete)
+
+
+def _opened(at_ms: int, room: str, next_room: str) -> Happening:
+    def insert(engine: Engine, triple: str, at_ms: int) -> None:
+        engine.insert(triple, at_ms=at_ms)
+
+    said = f"the door from the {room} to the {next_room} is open again"
+    return Happening(at_ms, room, "doorTo", next_room, said, insert)
+
+
+DOORS = (("lobby", "hall"), ("hall", "lab"), ("hall", "kitchen"))
+HAPPENINGS = (
+    _seen(0, "Ann", "lobby"),
+    _seen(2000, "Ben", "hall"),
+    _seen(4000, "Cleo", "lab"),
+    _seen(6000, "Ann", "hall"),
+    _locked(8000, "hall", "lab"),
+    _opened(11000, "hall", "lab"),
+    _seen(13000, "Cleo", "kitchen"),
+)
+
+
+def show() -> None:
+    """Explains the query and runs it over everything that happens."""
+    console = output()
+    engine = Engine()
+    for room, next_room in DOORS:
+        engine.insert(triple_of(room, "doorTo", next_room))
+    query = engine.register(QUERY)
+    _introduce(console, query)
+    for happening in HAPPENINGS:
+        _pause(console)
+        happening.happen(engine)
+        _report(console, query.take(), happening)
+    engine.finish()
+    _pause(console)
+    _report(console, query.take(), None)
+    counts = engine.stats
+    _heading(console, "That was all")
+    console.print(
+        f"{counts['elements']} stream elements, {counts['answers']} changes of the answer, nothing recomputed."
+    )
+    console.print("Next: millstream explain QUERY.rq, or README.md for the same in Python.")
+
+
+def _introduce(console: Console, query: ContinuousQuery) -> None:
+    _heading(console, "Who was seen next door to whom, within the last 10 seconds?")
+    console.print(_indented(QUERY))
+    _heading(console, "How it is understood")
+    console.print(_indented(query.explain()))
+    _heading(console, "What happens, and the answers that appear (+) and disappear (-)")
+    for number, (room, next_room) in enumerate(DOORS):
+        console.print(f"{'' if number else 'before':>8}  there is a door from the {room} to the {next_room}")
+
+
+def _report(console: Console, answers: list[Answer], happening: Happening | None) -> None:
+    """Tells what happened; answers that time alone took away before it come first, at their own time."""
+    told_ms: int | None = None
+    for answer in answers:
+        if happening is not None and told_ms != happening.at_ms and answer.at_ms >= happening.at_ms:
+            told_ms = _tell(console, happening.at_ms, happening.said)
+        if told_ms != answer.at_ms:
+            told_ms = _tell(console, answer.at_ms, "10 seconds have passed since a badge was seen")
+        sign, style = ("+", "green") if answer.weight > 0 else ("-", "red")
+        console.print(Text(f"{'':8}    {sign} {_sentence(answer)}", style))
+    if happening is not None and told_ms != happening.at_ms:
+        _tell(console, happening.at_ms, happening.said)
+
+
+def _tell(console: Console, at_ms: int, said: str) -> int:
+    console.print(Text.assemble((f"{at_ms / 1000:>6g} s", "cyan"), f"  {said}"))
+    return at_ms
+
+
+def _sentence(answer: Answer) -> str:
+    person, room, neighbour, next_room = (
+        answer.bindings[name].value.removeprefix(OFFICE) for name in ("person", "room", "neighbour", "nextRoom")
+    )
+    return f"{person} in the {room} is next door to {neighbour} in the {next_room}"
+
+
+def _heading(console: Console, title: str) -> None:
+    console.print()
+    if console.is_terminal:
+        console.print(Rule(Text(title, "bold"), align="left"))
+    else:
+        console.print(f"{title}\n")
+
+
+def _indented(text: str) -> Text:
+    return Text("\n".join(f"  {line}" if line else "" for line in text.split("\n")))
+
+
+def _pause(console: Console) -> None:
+    if console.is_terminal:
+        time.sleep(PAUSE_S)
+
+
+def triple_of(subject: str, predicate: str, object: str) -> str:
+    """N-Triples of three local names."""
+    return f"<{OFFICE}{subject}> <{OFFICE}{predicate}> <{OFFICE}{object}> ."

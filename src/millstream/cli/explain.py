@@ -1,0 +1,30 @@
+"""`millstream explain`: what a query reads, when it answers, and its algebra drawn as a tree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rich.text import Text
+
+from millstream.cli.queries import read_query
+from millstream.cli.terminal import note, output
+from millstream.engine import Engine
+from millstream.errors import QueryError, UnsupportedQueryError
+from millstream.language import parse_query
+from millstream.plan.explain import explain
+
+
+def explain_file(path: str) -> None:
+    """Prints the explanation; warnings, and whether the engine runs the query, go to standard error."""
+    file = read_query(path)
+    try:
+        query = parse_query(file.text)
+    except QueryError as error:
+        file.fail(error)
+    output().print(Text(explain(replace(query, warnings=()))))
+    for warning in query.warnings:
+        note("warning", str(warning), "bold yellow")
+    try:
+        Engine().register(file.text)
+    except UnsupportedQueryError as error:
+        note("not run yet", f"{file.name}: {error}", "bold yellow")
