@@ -310,7 +310,8 @@ class SyntaxBuilder(Transformer[Token, s.QueryUnit]):
         return tuple(None if isinstance(c, Token) else c for c in children)
 
     def data_no_vars(self, children: Children) -> tuple[Any, Any]:
-        return (), tuple(() for _ in children[1:-1] if _.type == "NIL")
+        _no_variables, *rows = children
+        return (), ((),) * len(rows)
 
     def data_full(self, children: Children) -> tuple[Any, Any]:
         variables = tuple(Variable(c[1:]) for c in children if _is_var(c))

@@ -114,12 +114,14 @@ def _found(text: str, offset: int) -> tuple[str, int]:
 def _found_string(text: str, offset: int) -> tuple[str, int]:
     """A string that stands at the wrong place, or one that is none: not ended, or with an unknown escape."""
     quote = text[offset]
+    # Three quotes that nothing ends are read as an empty string and a quote.
+    opening = offset - 2 if text.endswith(quote * 2, 0, offset) else offset
+    if text.startswith(quote * 3, opening):
+        return f"a string that does not end: `{text[opening : opening + 20].splitlines()[0]}`", opening + 3
     body = _STRING.match(text, offset)
     assert body is not None
     end = body.end()
     shown = f"`{text[offset : min(end, offset + 20)]}`"
-    if text.startswith(quote * 3, offset):
-        return f"a string that does not end: `{text[offset : offset + 20].splitlines()[0]}`", offset + 3
     if text.startswith(quote, end):
         return f"the string {text[offset : end + 1]}", end + 1
     if text.startswith("\\", end):
