@@ -79,11 +79,13 @@ cdef class IntervalJoin:
     cdef uint8_t pattern[2 * MOST]      # of a row's view: the pattern, or the first of the relation
 
     def __cinit__(self):
+        cdef int i
         # Cython hands out zeroed memory.
         self.store.nodes.free = self.store.edges.free = self.store.waits.free = -1
         index_open(&self.store.node_index)
-        index_open(&self.store.edge_index)
-        index_open(&self.store.wait_index)
+        for i in range(2):
+            index_open(&self.store.edge_index[i])
+            index_open(&self.store.wait_index[i])
 
     def __init__(self, patterns, lanes, int variables, *, bint lazy=True, bint adaptive=True, relations=None, filters=None,
                  visible=None):
@@ -130,6 +132,7 @@ cdef class IntervalJoin:
             store.s_variable[view] = x
             store.o_variable[view] = y
             store.lane[view] = lane_of[view]
+            store.long_lived[view] = lane_of[view] < 0
             if y < 0:
                 store.s_slot[view] = store.unary[x]
                 store.unary_view[x][store.unary[x]] = view
@@ -193,6 +196,7 @@ cdef class IntervalJoin:
             self.pattern[store.views + view] = view
             store.relation[view] = number
             store.relation_views[number] |= <uint64_t>1 << view
+            store.relation_long_lived[number] = store.long_lived[view]
             if table[view, 1] >= 0 and not ((store.s_free & store.o_free) >> view) & 1:
                 self.qualified_relations |= <uint64_t>1 << number
         for number in range(len(numbers)):
@@ -212,9 +216,7 @@ cdef class IntervalJoin:
     def __dealloc__(self):
         cdef Store* store = &self.store
         cdef int column, i
-        cdef int64_t number = 0
-        cdef Row* row
-        cdef List* lst
+        cdef int64_t number
         for number in range(store.edges.size):
             # Only lists longer than a shelf's arrays need giving back one by one; every list is some edge's.
             if edge_at(store, <int32_t>number).view < 0:
@@ -222,8 +224,9 @@ cdef class IntervalJoin:
             self.free_large(<int32_t>number)
         shelf_close(&store.shelf)
         index_close(&store.node_index)
-        index_close(&store.edge_index)
-        index_close(&store.wait_index)
+        for i in range(2):
+            index_close(&store.edge_index[i])
+            index_close(&store.wait_index[i])
         agenda_close(&store.agenda)
         block_free(store.nodes.data, store.nodes.capacity * sizeof(Node))
         block_free(store.rows.data, store.rows.capacity * UNIT)
@@ -372,9 +375,10 @@ cdef class IntervalJoin:
             ahead.b_hash = fold(<uint64_t>b)
             prefetch_slot(&store.node_index, ahead.b_hash)
         ahead.hash = pair_hash(a, b)
-        prefetch_slot(&store.edge_index, kind_hash(ahead.hash, trailing_zeros(store.relation_views[relation])))
+        prefetch_slot(&store.edge_index[store.relation_long_lived[relation]],
+                      kind_hash(ahead.hash, trailing_zeros(store.relation_views[relation])))
         if (self.qualified_relations >> relation) & 1:
-            prefetch_slot(&store.wait_index, kind_hash(ahead.hash, relation))
+            prefetch_slot(&store.wait_index[store.relation_long_lived[relation]], kind_hash(ahead.hash, relation))
 
     cdef inline void look_closer(self, Ahead* ahead, int relation, int64_t a, int64_t b) noexcept nogil:
         """Finds the nodes of a row, and asks for what hangs on them."""
@@ -546,8 +550,9 @@ cdef class IntervalJoin:
                 views &= views - 1
         size = (
             store.nodes.capacity * sizeof(Node) + store.rows.capacity * UNIT + store.edges.capacity * sizeof(Edge)
-            + store.waits.capacity * sizeof(Wait) + index_bytes(&store.node_index) + index_bytes(&store.edge_index)
-            + index_bytes(&store.wait_index) + store.shelf.chunk_count * CHUNK_BYTES + store.shelf.large
+            + store.waits.capacity * sizeof(Wait) + index_bytes(&store.node_index)
+            + index_bytes(&store.edge_index[0]) + index_bytes(&store.edge_index[1])
+            + index_bytes(&store.wait_index[0]) + index_bytes(&store.wait_index[1]) + store.shelf.chunk_count * CHUNK_BYTES + store.shelf.large
             + agenda_bytes(&store.agenda)
         )
         return {

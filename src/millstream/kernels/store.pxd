@@ -125,6 +125,8 @@ cdef struct Store:
     int s_slot[MOST]            # a view's list in the row of its s; for a unary pattern, its place among the ends
     int o_slot[MOST]
     int lane[MOST]
+    bint long_lived[MOST]       # views in no lane
+    bint relation_long_lived[MOST]
     int relation[MOST]
     uint64_t relation_views[MOST]
     bint s_id[MOST]             # relations that need no node for s: it is bare in all their views
@@ -148,8 +150,8 @@ cdef struct Store:
     int32_t spare_row[MOST]     # free rows by variable
     int64_t row_count
     Index node_index
-    Index edge_index
-    Index wait_index
+    Index edge_index[2]         # of views in lanes; of the long-lived ones, so that these do not spread the former
+    Index wait_index[2]
     Shelf shelf
     Agenda agenda
     int64_t now
@@ -421,11 +423,12 @@ cdef inline uint32_t edge_hash(Store* store, Edge* edge) noexcept nogil:
 
 cdef inline int32_t edge_find(Store* store, int view, int64_t s, int64_t o, uint32_t hash) noexcept nogil:
     """An edge by its rows, or ids where bare, and the hash of its two ids."""
-    cdef Probe found = probe(&store.edge_index, kind_hash(hash, view))
+    cdef Index* index = &store.edge_index[store.long_lived[view]]
+    cdef Probe found = probe(index, kind_hash(hash, view))
     cdef int32_t number
     cdef Edge* edge
     while True:
-        number = probe_next(&store.edge_index, &found)
+        number = probe_next(index, &found)
         if number < 0:
             return -1
         edge = edge_at(store, number)
@@ -484,7 +487,7 @@ cdef inline void edge_add(Store* store, int view, int64_t s, int64_t o, int64_t 
         edge.o.place.row = <int32_t>o
         edge.o.place.at = -1
         row_at(store, <int32_t>o).edges += 1
-    index_put(&store.edge_index, edge_hash(store, edge), number)
+    index_put(&store.edge_index[store.long_lived[view]], edge_hash(store, edge), number)
     if store.held[view] == 0:
         store.empty_views -= 1
     store.held[view] += 1
@@ -496,7 +499,7 @@ cdef inline void edge_remove(Store* store, int32_t number) noexcept nogil:
     cdef Row* row
     cdef int view = edge.view
     cdef int32_t s = -1, o = -1
-    index_drop(&store.edge_index, edge_hash(store, edge), number)
+    index_drop(&store.edge_index[store.long_lived[view]], edge_hash(store, edge), number)
     if not (store.s_bare >> view) & 1:
         s = edge.s.place.row
         row = row_at(store, s)

@@ -157,7 +157,7 @@ cdef inline void index_resize(Index* index, uint64_t capacity) noexcept nogil:
 cdef inline void index_put(Index* index, uint32_t hash, int32_t number) noexcept nogil:
     if index.old != NULL:
         index_drain(index, DRAINED)
-    elif index.used * 8 > <int64_t>(index.mask + 1) * 5:
+    elif index.used * 16 > <int64_t>(index.mask + 1) * 11:
         index_resize(index, (index.mask + 1) * 2)
     slot_put(index.slots, index.mask, (<uint64_t>hash << 32) | (<uint32_t>number + 1))
     index.used += 1

@@ -15,7 +15,7 @@ from millstream.kernels.store cimport (
     EDGE_NOTE, NO_VARIABLE, UNARY_NOTE, WAIT_NOTE, Node, Row, Store, Wait, edge_add, edge_at, edge_remove, ends_of, node_at,
     kind_hash, node_release, note, pair_hash, record_free, record_new, row_at, row_get, row_release, trailing_zeros, wait_at,
 )
-from millstream.kernels.table cimport Probe, index_drop, index_put, probe, probe_next
+from millstream.kernels.table cimport Index, Probe, index_drop, index_put, probe, probe_next
 
 cdef enum:
     UNLINKED = -2               # s_prev, o_prev: not on that chain; -1: its first
@@ -82,7 +82,7 @@ cdef inline void wait_remove(Store* store, int32_t number) noexcept nogil:
     cdef int relation = relation_of(store, pair)
     s_link(store, number, False)
     o_link(store, number, False)
-    index_drop(&store.wait_index, wait_hash(store, relation, pair.s, pair.o), number)
+    index_drop(&store.wait_index[store.relation_long_lived[relation]], wait_hash(store, relation, pair.s, pair.o), number)
     if not store.s_id[relation]:
         node_release(store, pair.s)
     if not store.o_id[relation]:
@@ -143,12 +143,13 @@ cdef inline void settle(Store* store, int32_t number) noexcept nogil:
 cdef inline void wait_put(Store* store, int relation, int64_t s, int64_t o, uint64_t views, int64_t until) noexcept nogil:
     """Lets a pair wait for these views, or wait longer; none of them has both ends ready."""
     cdef uint32_t hash = wait_hash(store, relation, s, o)
-    cdef Probe found = probe(&store.wait_index, hash)
+    cdef Index* index = &store.wait_index[store.relation_long_lived[relation]]
+    cdef Probe found = probe(index, hash)
     cdef int32_t number, spare = -1
     cdef uint64_t shared
     cdef Wait* pair
     while True:
-        number = probe_next(&store.wait_index, &found)
+        number = probe_next(index, &found)
         if number < 0:
             break
         pair = wait_at(store, number)
@@ -175,7 +176,7 @@ cdef inline void wait_put(Store* store, int relation, int64_t s, int64_t o, uint
             node_at(store, s).uses += 1
         if not store.o_id[relation]:
             node_at(store, o).uses += 1
-        index_put(&store.wait_index, hash, spare)
+        index_put(index, hash, spare)
     pair = wait_at(store, spare)
     pair.views = views
     pair.until = until
@@ -188,12 +189,13 @@ cdef inline void wait_put(Store* store, int relation, int64_t s, int64_t o, uint
 cdef inline void wait_end(Store* store, int relation, int64_t s, int64_t o, uint64_t views) noexcept nogil:
     """Ends the waiting of a pair for these views."""
     cdef uint32_t hash = wait_hash(store, relation, s, o)
-    cdef Probe found = probe(&store.wait_index, hash)
+    cdef Index* index = &store.wait_index[store.relation_long_lived[relation]]
+    cdef Probe found = probe(index, hash)
     cdef int32_t number
     cdef uint64_t shared
     cdef Wait* pair
     while True:
-        number = probe_next(&store.wait_index, &found)
+        number = probe_next(index, &found)
         if number < 0:
             return
         pair = wait_at(store, number)
@@ -202,7 +204,7 @@ cdef inline void wait_end(Store* store, int relation, int64_t s, int64_t o, uint
         shared = pair.views & views
         if shared and shared == pair.views:
             wait_remove(store, number)
-            found = probe(&store.wait_index, hash)
+            found = probe(index, hash)
         elif shared:
             pair.views &= ~shared
 
