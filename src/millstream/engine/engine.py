@@ -111,7 +111,6 @@ class Engine:
         self._queries: list[tuple[ContinuousQuery, QueryRun]] = []
         self._before = NEVER
         """All ticks before this one have passed."""
-        self._clock_ms = self._t0_ms
         self._largest_ms: int | None = None
         self._passed_ms: int | None = None
         self._held: list[tuple[int, int, _Element | _GraphChange]] = []
@@ -150,7 +149,7 @@ class Engine:
         self._offer_change(triples, at_ms, graph, insert=False)
 
     def _offer_change(self, triples: object, at_ms: int | None, graph: str | None, *, insert: bool) -> None:
-        time_ms = self._clock_ms if at_ms is None else checked_time(at_ms)
+        time_ms = self.clock_ms if at_ms is None else checked_time(at_ms)
         change = _GraphChange(_graph_iri(graph), self._encoder.encode(triples).triples, insert)
         self._check_pending()
         self._offer(time_ms, change, lambda: f"graph {graph or 'default'}")
@@ -168,7 +167,7 @@ class Engine:
         query = parse_query(text, base)
         chosen = query.output if output is None else output_named(output)
         plan = conjunction_of(query)
-        evaluator = Evaluator(self.dictionary, now_ms=self._clock_ms, base=base)
+        evaluator = Evaluator(self.dictionary, now_ms=self.clock_ms, base=base)
         operator = ConjunctionOperator(plan, self.dictionary, evaluator, lazy=self._lazy, adaptive=self._adaptive)
         handle = ContinuousQuery(self, query, text, chosen, on_answer)
         run = QueryRun(query, chosen, operator, sources_of(query), self.dictionary, handle.emit, self._t0_ms)
@@ -179,7 +178,7 @@ class Engine:
             stream.runs.append((handle, run))
             self._summarise(stream)
         contents = {name: graph.triples() for name, graph in self._graphs.items()}
-        run.start(contents, self._now_tick())
+        run.start(contents, self.clock_ms, self._before - 1)
         return handle
 
     def close_query(self, query: ContinuousQuery) -> None:
@@ -208,7 +207,8 @@ class Engine:
             for w in run.query.windows
             if w.stream.value == stream.iri
         )
-        if not self._summary or counted or any(run.needs_everything for run in runs):
+        # What is held may be processed after a query was registered that asks for it.
+        if not self._summary or self._lateness_ms or counted or any(run.needs_everything for run in runs):
             stream.summary = None
             return
         stream.summary = Summary([c for run in runs for c in run.constants(stream.iri)])
@@ -314,7 +314,6 @@ class Engine:
         for handle, run in stream.runs:
             handle.count(elements, len(batch.triples))
             run.elements(batch)
-        self._clock_ms = max(self._clock_ms, last)
         self._pass_time(tick(last, ELEMENT) + 1)
         self._housekeeping()
 
@@ -326,7 +325,6 @@ class Engine:
         self._release(time_ms)
         self._passed_ms = time_ms if self._passed_ms is None else max(self._passed_ms, time_ms)
         self._pass_time(tick(time_ms, GRID) + 1)
-        self._clock_ms = max(self._clock_ms, time_ms)
         self._catch_up_all()
 
     def finish(self) -> None:
@@ -336,7 +334,6 @@ class Engine:
         end = max((run.last_end() for _, run in self._queries), default=NEVER)
         if end > NEVER:
             self._pass_time(tick(time_of(end), ELEMENT))
-            self._clock_ms = max(self._clock_ms, time_of(end))
         self._catch_up_all()
         self._housekeeping()
 
@@ -349,9 +346,7 @@ class Engine:
 
     def _now_tick(self) -> int:
         """The tick of something that happens now, after all that has happened."""
-        return (
-            max(self._before, tick(self._clock_ms, ELEMENT)) if self._before > NEVER else tick(self._clock_ms, ELEMENT)
-        )
+        return max(self._before, tick(self.clock_ms, ELEMENT))
 
     # Order ------------------------------------------------------------------------------------------------------------
 
@@ -387,7 +382,6 @@ class Engine:
     def _process(self, at_ms: int, what: _Element | _GraphChange) -> None:
         at_tick = tick(at_ms, ELEMENT)
         self._pass_time(at_tick)
-        self._clock_ms = max(self._clock_ms, at_ms)
         if isinstance(what, _Element):
             self._element(what, at_ms)
         else:
@@ -502,7 +496,8 @@ class Engine:
 
     @property
     def clock_ms(self) -> int:
-        return self._clock_ms
+        """The time that processing has reached; t0 if nothing came yet."""
+        return self._t0_ms if self._before == NEVER else time_of(self._before - 1)
 
 
 def checked_time(at_ms: object) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from pyoxigraph import NamedNode
 
-from millstream.engine.answers import AnswerSet
+from millstream.engine.answers import AnswerSet, consolidate
 from millstream.engine.batch import ElementBatch
 from millstream.engine.datasets import Triples
 from millstream.engine.feeds import NEVER, CountFeed, EventFeed, Feed, Piece, feed_for
@@ -20,7 +20,7 @@ from millstream.language import algebra as a
 from millstream.language.windows import Event, Step, StreamWindow
 from millstream.operators.conjunction import ConjunctionOperator
 from millstream.operators.matching import Matcher
-from millstream.operators.rows import FOREVER, Arrivals, time_of
+from millstream.operators.rows import ELEMENT, FOREVER, Arrivals, Deltas, tick, time_of
 from millstream.plan.conjunction import GraphSource, MergedSource, Source, WindowSource
 from millstream.plan.sources import Sources
 
@@ -65,6 +65,7 @@ class QueryRun:
         self._sources = sources
         self._dictionary = dictionary
         self._change = 0
+        self._initial: Deltas | None = None
         self.tick = NEVER
         self._inputs = self._make_inputs(t0_ms)
         self.streams = frozenset(w.stream.value for w in query.windows)
@@ -136,9 +137,13 @@ class QueryRun:
 
     # What happens -----------------------------------------------------------------------------------------------------
 
-    def start(self, graphs: dict[str | None, Triples], at_tick: int) -> None:
-        """Takes the datasets as they are; over datasets alone this is the first answer set."""
-        self.tick = at_tick
+    def start(self, graphs: dict[str | None, Triples], at_ms: int, passed: int) -> None:
+        """Takes the datasets as they are; over datasets alone this is the first answer set, at the clock.
+
+        `passed` is the last tick that is over: what the query sees comes after it. A query with windows keeps what the
+        datasets give by themselves for its first change.
+        """
+        at_tick = passed if self.query.windows else tick(at_ms, ELEMENT)
         pieces = []
         for i in self._inputs:
             if i.feed is None and i.graph in graphs:
@@ -149,13 +154,20 @@ class QueryRun:
         if not self.operator.components:
             self.operator.begin(at_tick, self._change)
         self._feed(pieces)
-        if not self.query.windows:
+        if self.query.windows:
+            self._initial = self.operator.drain(at_tick)
+        else:
             self._report(at_tick)
             if isinstance(self.reporter, EverythingReporter):
-                self.reporter.changed(time_of(at_tick))
+                self.reporter.changed(at_ms)
+        self.tick = passed
 
     def elements(self, batch: ElementBatch) -> None:
         """Elements of one of its streams."""
+        if self._initial is not None and len(batch) > 1:
+            # The first change is reported together with what the datasets gave.
+            self.elements(batch.slice(0, 1))
+            batch = batch.slice(1, len(batch))
         if isinstance(self.reporter, EverythingReporter):
             for place in range(len(batch)):
                 self._element(batch.slice(place, place + 1), self.reporter)
@@ -170,7 +182,7 @@ class QueryRun:
                 # A step window may show at once, within this batch, what the batch brought.
                 pieces.extend((i, piece) for piece in i.feed.pass_time(last))
         self._feed(pieces)
-        self._report(last)
+        self._report(last, first=True)
 
     def _element(self, batch: ElementBatch, reporter: EverythingReporter) -> None:
         """One element, for a query that emits everything after every change."""
@@ -193,7 +205,7 @@ class QueryRun:
                     self._events_open.add(window)
         pieces = [(i, piece) for i in ours if i.feed is not None for piece in i.feed.arrive(batch)]
         self._feed(pieces)
-        self._report(at_tick)
+        self._report(at_tick, first=True)
         reporter.changed(time_of(at_tick))
 
     def graph_changed(self, graph: str | None, triples: Triples, op: int, at_tick: int) -> None:
@@ -206,7 +218,7 @@ class QueryRun:
                 if len(piece):
                     pieces.append((i, piece))
         self._feed(pieces)
-        self._report(at_tick)
+        self._report(at_tick, first=True)
         if isinstance(self.reporter, EverythingReporter):
             self.reporter.changed(time_of(at_tick))
 
@@ -285,9 +297,18 @@ class QueryRun:
                 direct.append(merged)
         return direct
 
-    def _report(self, upto: int) -> None:
+    def _report(self, upto: int, *, first: bool = False) -> None:
+        """Hands on what has become of the solutions; `first`: by a change that may be the first to concern the query."""
         self.tick = max(self.tick, upto)
-        self.reporter.report(self.operator.drain(upto), upto)
+        deltas = self.operator.drain(upto)
+        if first and self._initial is not None:
+            initial, self._initial = self._initial, None
+            columns, weight = consolidate(
+                np.concatenate([initial.columns, deltas.columns]), np.concatenate([initial.weight, deltas.weight])
+            )
+            at_tick = np.full(len(weight), upto, np.int64)
+            deltas = Deltas(columns, at_tick, at_tick * 0, weight)
+        self.reporter.report(deltas, upto)
 
     # Looking in -------------------------------------------------------------------------------------------------------
 
