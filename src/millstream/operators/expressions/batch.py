@@ -40,8 +40,7 @@ class Batch:
         return self.constant(-1) if found is None else found
 
     def constant(self, term_id: int) -> Ids:
-        """A column of one id, in no memory."""
-        return np.broadcast_to(np.int64(term_id), self.length)
+        return constant(term_id, self.length)
 
     def take(self, rows: Places, variables: frozenset[Variable]) -> Batch:
         """Some of the rows, with the variables that are needed."""
@@ -93,6 +92,11 @@ class Batch:
         texts = [value.text() for value in values if value is not None]
         ids[found] = self.dictionary.encode(texts)
         return ids
+
+
+def constant(term_id: int, length: int) -> Ids:
+    """A column of one id, in the memory of one."""
+    return np.ndarray((length,), np.int64, np.array((term_id,), np.int64), strides=(0,))
 
 
 def distinct(column: Ids) -> tuple[Ids, Places]:

@@ -22,6 +22,7 @@ from millstream.operators.expressions import arithmetic
 from millstream.operators.expressions.batch import ERROR, FALSE, TRUE, Batch, Ids, Truths
 from millstream.operators.expressions.comparing import KIND_SHIFT, compare_columns, effective_booleans, is_member
 from millstream.operators.expressions.rows import Row, RowCompiler
+from millstream.operators.expressions.texts import text_test
 from millstream.operators.expressions.values import XSD, ExpressionError, Value, boolean
 
 TruthFunction: TypeAlias = Callable[[Batch], Truths]
@@ -34,6 +35,9 @@ _NOT = np.array((TRUE, FALSE, ERROR), np.uint8)
 
 _LARGEST = (1 << 58) - 1
 """The largest integer, up to its sign, that is always in an id."""
+
+_SMALL_INTEGERS = frozenset({"DAY", "HOURS", "MINUTES", "MONTH", "STRLEN", "YEAR"})
+"""Functions whose results are always in their ids."""
 
 _KIND_TESTS = {
     "ISIRI": (Kind.IRI,),
@@ -77,6 +81,8 @@ class ColumnCompiler:
                 return _same_term(self.ids(left), self.ids(right))
             case a.FunctionCall(str() as function, (operand,)) if function in _KIND_TESTS and _in_columns(operand):
                 return self._kind_test(function, operand)
+            case a.FunctionCall() if (test := text_test(expression)) is not None:
+                return test.truth
             case _ if _in_columns(expression):
                 ids = self.ids(expression)
                 return lambda batch: effective_booleans(batch, ids(batch), self._true, self._false)
@@ -214,6 +220,8 @@ def _in_columns(expression: a.Expression) -> bool:
             return True
         case a.Arithmetic("+" | "-" | "*", left, right):
             return _in_columns(left) and _in_columns(right)
+        case a.FunctionCall(str() as function):
+            return function in _SMALL_INTEGERS
         case _:
             return False
 

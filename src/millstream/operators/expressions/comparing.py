@@ -15,7 +15,7 @@ import numpy.typing as npt
 from millstream.kernels import dictionary_columns
 from millstream.kernels.dictionary_kinds import INCOMPARABLE, Kind
 from millstream.operators.expressions import comparison
-from millstream.operators.expressions.batch import ERROR, FALSE, TRUE, Batch, Ids, Truths
+from millstream.operators.expressions.batch import ERROR, FALSE, TRUE, Batch, Ids, Truths, constant
 from millstream.operators.expressions.rows import Row
 from millstream.operators.expressions.values import ExpressionError, Value, boolean
 
@@ -23,6 +23,9 @@ KIND_SHIFT = 59
 _UNBOUND = -1
 _KINDS = (_UNBOUND, *(kind for kind in Kind if kind is not Kind.UNBOUND))
 _SAME_ID, _BY_VALUE = 3, 4
+
+_FEW = 8
+"""Up to how many choices comparing with each costs less than looking all up at once."""
 
 Order = npt.NDArray[np.int8]
 
@@ -40,7 +43,7 @@ _FROM_ORDER: dict[str, Callable[[Order], npt.NDArray[np.bool_]]] = {
 def _how_equal(left: int, right: int) -> int:
     if _UNBOUND in (left, right):
         return ERROR
-    if left in (Kind.IRI, Kind.BLANK) or right in (Kind.IRI, Kind.BLANK):
+    if {left, right} & {Kind.IRI, Kind.BLANK, Kind.LANGUAGE}:
         return _SAME_ID
     if Kind.TYPED in (left, right) or left == right == Kind.DATETIME:
         return _BY_VALUE
@@ -66,12 +69,19 @@ _EQUALITY, _ORDERING = _by_kinds(_how_equal), _by_kinds(_how_ordered)
 
 def compare_columns(batch: Batch, operator: str, left: Ids, right: Ids) -> Truths:
     """The truth of a comparison by row."""
+    if operator in ("=", "!=") and _named_only(left) and _named_only(right):
+        return np.equal(left, right).view(np.uint8) if operator == "=" else np.not_equal(left, right).view(np.uint8)
     order = dictionary_columns.compare(left, right)
     truths = _FROM_ORDER[operator](order).view(np.uint8)
-    undecided = np.flatnonzero(order == INCOMPARABLE)
+    undecided = (order == INCOMPARABLE).nonzero()[0]
     if len(undecided):
         truths[undecided] = _compare_undecided(batch, operator, left[undecided], right[undecided])
     return truths
+
+
+def _named_only(ids: Ids) -> bool:
+    """Whether all are IRIs, blank nodes or strings, which are equal if and only if their ids are."""
+    return len(ids) > 0 and bool(ids.max() < Kind.TYPED << KIND_SHIFT) and bool(ids.min() >= 0)
 
 
 def _compare_undecided(batch: Batch, operator: str, left: Ids, right: Ids) -> Truths:
@@ -96,7 +106,7 @@ def _compare_undecided(batch: Batch, operator: str, left: Ids, right: Ids) -> Tr
 def is_member(batch: Batch, operand: Ids, choices: Ids) -> Truths:
     """IN over constants, each with an id. -1 among the choices is one whose evaluation is an error."""
     kinds = operand >> KIND_SHIFT
-    found = np.isin(operand, choices) & (kinds != Kind.TYPED) & (operand >= 0)
+    found = _is_any(operand, choices) & (kinds != Kind.TYPED) & (operand >= 0)
     truths: Truths = found.view(np.uint8)
     rest = np.flatnonzero(~found)
     if len(rest):
@@ -107,10 +117,19 @@ def is_member(batch: Batch, operand: Ids, choices: Ids) -> Truths:
     return truths
 
 
+def _is_any(operand: Ids, choices: Ids) -> npt.NDArray[np.bool_]:
+    if len(choices) > _FEW:
+        return np.isin(operand, choices)
+    found = np.zeros(len(operand), np.bool_)
+    for choice in choices.tolist():
+        found |= operand == choice
+    return found
+
+
 def _equal_to_any(batch: Batch, operand: Ids, choices: Ids) -> Truths:
     truths = np.zeros(len(operand), np.uint8)
     for choice in choices.tolist():
-        found = compare_columns(batch, "=", operand, np.broadcast_to(np.int64(choice), len(operand)))
+        found = compare_columns(batch, "=", operand, constant(choice, len(operand)))
         truths = np.where((truths == TRUE) | (found == TRUE), TRUE, truths | found).astype(np.uint8)
     truths[operand < 0] = ERROR
     return truths

@@ -2,7 +2,7 @@
 
 Where the table of operators has no row for two literals, `=` is RDFterm-equal, which says error unless they are the
 same term. Section 17.3.1 lets an implementation that knows both value spaces answer instead: values of different known
-spaces are different.
+spaces are different, and a string with a language differs from every literal without one, whatever its type.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ def equal(left: Value, right: Value) -> bool:
         return bool(x == y)
     if not left.is_literal or not right.is_literal:
         return left.same_term(right)
+    if LANGUAGE in (left.space, right.space):
+        return left.same_term(right)
     if left.space >= ILL_TYPED or right.space >= ILL_TYPED:
         if left.same_term(right):
             return True
         raise ExpressionError
     if left.space != right.space:
         return False
-    if left.space in (STRING, LANGUAGE):
-        return bool(left.value == right.value) and left.language == right.language
-    if left.space == BOOLEAN:
+    if left.space in (STRING, BOOLEAN):
         return bool(left.value == right.value)
     if left.space == DURATION:
         return durations.equal(left.value, right.value)

@@ -25,8 +25,9 @@ class Evaluator:
     def __init__(self, dictionary: Dictionary, *, now_ms: int = 0, base: str | None = None) -> None:
         self._dictionary = dictionary
         self._compiler = ColumnCompiler(dictionary, clock.now(now_ms), base)
-        self._tests: dict[a.Expression, TruthFunction] = {}
-        self._computations: dict[a.Expression, IdFunction] = {}
+        # By identity, the expression kept: hashing a tree costs more than filtering a row.
+        self._tests: dict[int, tuple[a.Expression, TruthFunction]] = {}
+        self._computations: dict[int, tuple[a.Expression, IdFunction]] = {}
 
     def check(self, expression: a.Expression) -> None:
         """Raises UnsupportedQueryError for the first part that is not evaluated."""
@@ -34,17 +35,17 @@ class Evaluator:
 
     def test(self, expression: a.Expression, columns: Mapping[Variable, Ids], length: int) -> npt.NDArray[np.bool_]:
         """For which rows the effective boolean value is true; an error is not."""
-        function = self._tests.get(expression)
-        if function is None:
+        known = self._tests.get(id(expression))
+        if known is None:
             self.check(expression)
-            function = self._tests[expression] = self._compiler.truth(expression)
-        truths = function(Batch(self._dictionary, columns, length))
+            known = self._tests[id(expression)] = (expression, self._compiler.truth(expression))
+        truths = known[1](Batch(self._dictionary, columns, length))
         return np.equal(truths, TRUE)
 
     def compute(self, expression: a.Expression, columns: Mapping[Variable, Ids], length: int) -> Ids:
         """The ids of the expression's values, -1 where it is an error or unbound."""
-        function = self._computations.get(expression)
-        if function is None:
+        known = self._computations.get(id(expression))
+        if known is None:
             self.check(expression)
-            function = self._computations[expression] = self._compiler.ids(expression)
-        return function(Batch(self._dictionary, columns, length))
+            known = self._computations[id(expression)] = (expression, self._compiler.ids(expression))
+        return known[1](Batch(self._dictionary, columns, length))

@@ -191,6 +191,12 @@ def _unescaped(match: re.Match[str]) -> str:
     return chr(int(number, 16)) if number else _NAMED.get(match[3], match[3])
 
 
+def lexical_of(text: str) -> str:
+    """The lexical form of a literal or the IRI in the same syntax, all else left unread."""
+    lexical = text[1:-1] if text[-1] == '"' or text[0] == "<" else text[1 : text.rindex('"')]
+    return _CHARACTER.sub(_unescaped, lexical) if "\\" in lexical else lexical
+
+
 def read_term(text: str) -> Value:
     """The value of a term in the N-Triples syntax that a dictionary gives."""
     if text[0] == "<":

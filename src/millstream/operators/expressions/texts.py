@@ -1,0 +1,77 @@
+"""Tests of one column's texts against constants: REGEX, CONTAINS, STRSTARTS and STRENDS of `?v` or `STR(?v)`.
+
+They are what filters on strings are mostly made of, and need the text of a term alone, not its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeGuard
+
+import numpy as np
+from pyoxigraph import Literal, Variable
+
+from millstream.kernels.dictionary_kinds import Kind
+from millstream.language import algebra as a
+from millstream.operators.expressions import regex
+from millstream.operators.expressions.batch import ERROR, Batch, Ids, Truths, distinct
+from millstream.operators.expressions.comparing import KIND_SHIFT
+from millstream.operators.expressions.values import XSD, ExpressionError, lexical_of
+
+_STRINGS = (Kind.STRING, Kind.LANGUAGE)
+
+
+@dataclass(frozen=True, slots=True)
+class TextTest:
+    """`passes` is asked for each distinct text of `variable`; with `through_str` IRIs and all literals have one."""
+
+    variable: Variable
+    through_str: bool
+    passes: Callable[[str], bool]
+
+    def truth(self, batch: Batch) -> Truths:
+        ids, place = distinct(batch.column(self.variable))
+        kinds = ids >> KIND_SHIFT
+        with_text = (ids >= 0) & (kinds != Kind.BLANK) if self.through_str else np.isin(kinds, _STRINGS)
+        truths = np.full(len(ids), ERROR, np.uint8)
+        truths[with_text] = self._tested(batch, ids[with_text])
+        tested: Truths = truths[place]
+        return tested
+
+    def _tested(self, batch: Batch, ids: Ids) -> list[bool]:
+        passes = self.passes
+        return [passes(lexical_of(text)) for text in batch.dictionary.decode(ids).to_pylist() if text is not None]
+
+
+def text_test(expression: a.Expression) -> TextTest | None:
+    """The expression as a test of texts, if it is one."""
+    match expression:
+        case a.FunctionCall(str() as function, (operand, *constants)) if function in _TESTS:
+            texts = [c.value for c in constants if isinstance(c, Literal) and c.datatype.value == XSD + "string"]
+            variable = operand.arguments[0] if _is_str(operand) else operand
+            if len(texts) != len(constants) or not isinstance(variable, Variable):
+                return None
+            try:
+                return TextTest(variable, _is_str(operand), _TESTS[function](*texts))
+            except ExpressionError:  # a pattern that is none fails for every row
+                return None
+        case _:
+            return None
+
+
+def _is_str(expression: a.Expression) -> TypeGuard[a.FunctionCall]:
+    return isinstance(expression, a.FunctionCall) and expression.function == "STR"
+
+
+def _regex(pattern: str, flags: str = "") -> Callable[[str], bool]:
+    search = regex.compiled(pattern, flags).search
+    return lambda text: search(text) is not None
+
+
+_TESTS: dict[str, Callable[..., Callable[[str], bool]]] = {
+    "REGEX": _regex,
+    "CONTAINS": lambda part: lambda text: part in text,
+    "STRSTARTS": lambda part: lambda text: text.startswith(part),
+    "STRENDS": lambda part: lambda text: text.endswith(part),
+}
