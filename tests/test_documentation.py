@@ -1,0 +1,159 @@
+"""What the documentation shows is true: its Python runs and prints what is shown, its queries are read or refused.
+
+In README.md and docs/*.md:
+
+- `python` blocks of a page run in order in one namespace, in an empty folder; a `text` block right behind one is what
+  it prints, and a block without one prints nothing;
+- `sparql` blocks are read without a warning, `sparql lenient` ones with a warning, `sparql refused` ones not at all;
+- `console` blocks are commands after `$` with what they write to standard output and standard error, in that order;
+- links point at files that exist.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import runpy
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from millstream.cli.main import app
+from millstream.errors import QueryError
+from millstream.language import parse_query
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+_FENCED = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: what it is said to be, its text, its line in the page, and whether it follows another at once."""
+
+    kind: str
+    text: str
+    line: int
+    follows: bool
+
+
+def blocks_of(page: Path) -> list[Block]:
+    text = page.read_text("utf-8")
+    found = []
+    end = -1
+    for match in _FENCED.finditer(text):
+        follows = end >= 0 and not text[end : match.start()].strip()
+        found.append(Block(match[1].strip(), match[2], text.count("\n", 0, match.start()) + 1, follows))
+        end = match.end()
+    return found
+
+
+def blocks(*kinds: str) -> list[Any]:
+    return [
+        pytest.param(block, id=f"{page.name}:{block.line}")
+        for page in PAGES
+        for block in blocks_of(page)
+        if block.kind in kinds
+    ]
+
+
+def pages_with(kind: str) -> list[Any]:
+    return [pytest.param(page, id=page.name) for page in PAGES if any(b.kind == kind for b in blocks_of(page))]
+
+
+@pytest.mark.parametrize("page", pages_with("python"))
+def test_the_python_of_a_page_runs_and_prints_what_is_shown(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    found = blocks_of(page)
+    for block, behind in zip(found, [*found[1:], None], strict=True):
+        if block.kind != "python":
+            continue
+        printed = io.StringIO()
+        # Padded, so that a traceback shows the page's own line numbers.
+        code = compile("\n" * block.line + block.text, str(page), "exec")
+        with contextlib.redirect_stdout(printed):
+            exec(code, namespace)
+        shown = behind.text if behind is not None and behind.kind == "text" and behind.follows else ""
+        assert printed.getvalue() == shown, f"{page.name}, line {block.line}"
+
+
+@pytest.mark.parametrize("block", blocks("sparql"))
+def test_a_query_that_is_shown_is_read(block: Block) -> None:
+    assert parse_query(block.text).warnings == ()
+
+
+@pytest.mark.parametrize("block", blocks("sparql lenient"))
+def test_a_query_shown_as_lenient_is_read_with_a_warning(block: Block) -> None:
+    assert parse_query(block.text).warnings
+
+
+@pytest.mark.parametrize("block", blocks("sparql refused"))
+def test_a_query_shown_as_refused_is_refused(block: Block) -> None:
+    with pytest.raises(QueryError):
+        parse_query(block.text)
+
+
+@pytest.mark.parametrize("block", blocks("console"))
+def test_a_command_that_is_shown_writes_what_is_shown(block: Block, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, _, shown = part.partition("\n")
+        program, *arguments = shlex.split(command)
+        assert program == "millstream"
+        result = CliRunner().invoke(app, arguments)
+        assert (result.stdout + result.stderr).rstrip() == shown.rstrip()
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in PAGES])
+def test_links_lead_to_files(page: Path) -> None:
+    targets = [target for target in _LINK.findall(page.read_text("utf-8")) if "://" not in target]
+    missing = [target for target in targets if not (page.parent / target).exists()]
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in PAGES])
+def test_every_block_says_what_it_is(page: Path) -> None:
+    known = {"", "python", "text", "sparql", "sparql lenient", "sparql refused", "console"}
+    assert {block.kind for block in blocks_of(page)} <= known
+
+
+def modules() -> list[str]:
+    """The path of every source file below the package, as the tree of ARCHITECTURE.md names it."""
+    package = ROOT / "src" / "millstream"
+    suffixes = {".py", ".pyx", ".pxd", ".lark"}
+    found = (path.relative_to(package) for path in package.rglob("*") if path.suffix in suffixes)
+    return sorted(str(path) for path in found if path.name != "__init__.py")
+
+
+def described() -> dict[str, str]:
+    """The lines of the tree: a file's path and what is said of it."""
+    found: dict[str, str] = {}
+    folder = ""
+    for line in (ROOT / "ARCHITECTURE.md").read_text("utf-8").splitlines():
+        if match := re.fullmatch(r"([a-z_/]+/)\s+\S.*", line):
+            folder = match[1]
+        elif match := re.fullmatch(r"(  )?([a-z_]+\.[a-z]+(?:, [a-z_.]+)*)\s+(\S.*)", line):
+            for name in match[2].split(", "):
+                found[(folder if match[1] else "") + name] = match[3]
+    return found
+
+
+def test_the_tree_of_the_architecture_names_every_module_and_no_other() -> None:
+    assert sorted(described()) == modules()
+
+
+@pytest.mark.parametrize("example", sorted(ROOT.glob("examples/*.py")), ids=lambda path: path.name)
+def test_an_example_runs(example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with contextlib.chdir(tmp_path):
+        runpy.run_path(str(example), run_name="__main__")
+    assert capsys.readouterr().out
