@@ -268,7 +268,7 @@ expressions = st.one_of(grown(leaves), grown(grown(leaves)), st.recursive(leaves
 solutions = st.lists(st.tuples(*[st.one_of(terms, st.none())] * 3), min_size=1, max_size=6)
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(expressions, solutions)
 @example(a.Comparison("=", *VARIABLES[:2]), [(typed("16777217", "integer"), typed("16777216", "float"), None)])
 def test_values_are_those_of_another_engine(expression, solutions):
@@ -277,7 +277,7 @@ def test_values_are_those_of_another_engine(expression, solutions):
         assert departures or value == judged, f"{Printer({}).expression(expression)} for {solution}"
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(expressions, solutions)
 def test_columns_give_what_rows_give(expression, solutions):
     values, passed = in_columns(expression, solutions)
@@ -299,7 +299,7 @@ unusual = st.one_of(
 )
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(expressions, st.lists(st.tuples(*[st.one_of(unusual, st.none())] * 3), min_size=1, max_size=8))
 def test_a_batch_gives_what_its_rows_give_alone(expression, solutions):
     values, passed = in_columns(expression, solutions)

@@ -104,7 +104,7 @@ def _compare_undecided(batch: Batch, operator: str, left: Ids, right: Ids) -> Tr
 
 
 def is_member(batch: Batch, operand: Ids, choices: Ids) -> Truths:
-    """IN over constants, each with an id. -1 among the choices is one whose evaluation is an error."""
+    """IN over constants."""
     kinds = operand >> KIND_SHIFT
     found = _is_any(operand, choices) & (kinds != Kind.TYPED) & (operand >= 0)
     truths: Truths = found.view(np.uint8)

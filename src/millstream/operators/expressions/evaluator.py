@@ -43,9 +43,9 @@ class Evaluator:
         return np.equal(truths, TRUE)
 
     def compute(self, expression: a.Expression, columns: Mapping[Variable, Ids], length: int) -> Ids:
-        """The ids of the expression's values, -1 where it is an error or unbound."""
+        """The ids of the expression's values, -1 where it is an error or unbound; for a variable, its column itself."""
         known = self._computations.get(id(expression))
         if known is None:
             self.check(expression)
             known = self._computations[id(expression)] = (expression, self._compiler.ids(expression))
-        return known[1](Batch(self._dictionary, columns, length))
+        return np.ascontiguousarray(known[1](Batch(self._dictionary, columns, length)))

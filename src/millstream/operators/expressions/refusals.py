@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode
 
 from millstream.errors import Place, UnsupportedQueryError
 from millstream.language import algebra as a
 from millstream.language.scope import children
 from millstream.operators.expressions.casts import CASTS
+from millstream.operators.expressions.values import LANGUAGE_TYPES
 
 _FRESH = {
     "RAND": "An answer would depend on when it is evaluated; compute the value before it enters the stream.",
@@ -32,6 +33,9 @@ def check(expression: a.Expression) -> None:
                 raise _refused(f"the cast {function} of {len(arguments)} arguments", "Cast one argument.", place)
         case a.FunctionCall(str() as function, _, place) if function in _FRESH:
             raise _refused(f"{function}()", _FRESH[function], place)
+        case Literal() if expression.datatype.value in LANGUAGE_TYPES and not expression.language:
+            what = f"the literal {expression}"
+            raise _refused(what, "Strings of this type have a language: write it behind an @.", None)
         case _:
             pass
     for child in children(expression):

@@ -13,7 +13,7 @@ from millstream.operators.expressions import regex
 from millstream.operators.expressions.values import (
     INTEGER,
     IRI,
-    LANG_STRING,
+    LANGUAGE_TYPES,
     STRING,
     ExpressionError,
     Value,
@@ -23,8 +23,6 @@ from millstream.operators.expressions.values import (
     literal,
     string,
 )
-
-_DIRECTED = LANG_STRING.replace("langString", "dirLangString")
 
 
 def _literal_of(value: Value) -> str:
@@ -83,7 +81,7 @@ def make_iri(value: Value, base: str | None) -> Value:
 
 def strdt(value: Value, datatype_iri: Value) -> Value:
     lexical = _simple(value)
-    if datatype_iri.space != IRI or datatype_iri.value in (LANG_STRING, _DIRECTED):
+    if datatype_iri.space != IRI or datatype_iri.value in LANGUAGE_TYPES:
         raise ExpressionError
     return literal(lexical, datatype_iri.value)
 

@@ -16,6 +16,7 @@ from millstream.operators.expressions import dates, durations, numbers
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
+LANGUAGE_TYPES = frozenset({LANG_STRING, LANG_STRING.replace("langString", "dirLangString")})
 
 
 class ExpressionError(Exception):
