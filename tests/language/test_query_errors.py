@@ -17,7 +17,7 @@ def complaint(text: str) -> QuerySyntaxError:
     return error.value
 
 
-# The place ----------------------------------------------------------------------------------------------------------------------
+# The place ------------------------------------------------------------------------------------------------------------
 
 
 def test_an_error_shows_its_line_with_a_caret_below_the_place() -> None:
@@ -74,7 +74,7 @@ def test_unsupported_is_told_apart_and_says_what_to_write_instead() -> None:
     assert (error.value.line, error.value.column) == (3, 21)
 
 
-# Words --------------------------------------------------------------------------------------------------------------------------
+# Words ----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -122,15 +122,23 @@ def test_a_variable_without_its_question_mark_is_guessed() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["INSERT DATA { :a :b :c }", "DELETE WHERE { ?s ?p ?o }", "LOAD <x>", "CLEAR ALL", "drop graph :g", "WITH :g DELETE {} WHERE {}"]
-)  # fmt: skip
+    "text",
+    [
+        "INSERT DATA { :a :b :c }",
+        "DELETE WHERE { ?s ?p ?o }",
+        "LOAD <x>",
+        "CLEAR ALL",
+        "drop graph :g",
+        "WITH :g DELETE {} WHERE {}",
+    ],
+)
 def test_an_update_is_told_how_datasets_change(text: str) -> None:
     assert complaint(text).suggestion == (
         "an update is not a query; change datasets with engine.insert, engine.delete or engine.read_changes"
     )
 
 
-# What is missing, or too much ------------------------------------------------------------------------------------------------------
+# What is missing, or too much -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -175,7 +183,7 @@ def test_a_string_at_the_wrong_place_is_shown() -> None:
     assert complaint('SELECT "x" {}').message.startswith('found the string "x"; expected')
 
 
-# Names ----------------------------------------------------------------------------------------------------------------------------
+# Names ----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -217,7 +225,7 @@ def test_a_misspelt_window_is_guessed() -> None:
     assert (error.line, error.column) == (3, 2)
 
 
-# Meaning --------------------------------------------------------------------------------------------------------------------------
+# Meaning --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -285,7 +293,7 @@ def test_a_template_as_a_pattern_makes_triples_too() -> None:
     assert (error.line, error.column) == (2, 1)
 
 
-# Warnings -------------------------------------------------------------------------------------------------------------------------
+# Warnings -------------------------------------------------------------------------------------------------------------
 
 
 def test_a_variable_that_nothing_binds_is_warned_of_where_it_is_selected() -> None:
@@ -298,7 +306,7 @@ def test_a_variable_of_a_sub_select_that_nothing_binds_is_warned_of() -> None:
     assert [w.message for w in query.warnings] == ["?q is selected but nothing binds it."]
 
 
-# Depth ----------------------------------------------------------------------------------------------------------------------------
+# Depth ----------------------------------------------------------------------------------------------------------------
 
 NESTED = {
     "groups": lambda n: "{ ?s :p ?o " * n + "}" * n,

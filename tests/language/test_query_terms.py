@@ -1,4 +1,4 @@
-"""Terms of a query: IRIs and how they are resolved, literals, numbers beside operators, escapes, comments, odd characters."""
+"""Terms of a query: IRIs and how they are resolved, literals, numbers beside operators, escapes, odd characters."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def _full(e: a.Expression) -> str:
             return str(e)
 
 
-# IRIs -------------------------------------------------------------------------------------------------------------------------
+# IRIs -----------------------------------------------------------------------------------------------------------------
 
-# RFC 3986, section 5.4, seen from http://a/b/c/d;p?q. The last group departs from nothing: it is what "strict" parsers do.
+# RFC 3986, section 5.4, seen from http://a/b/c/d;p?q; the last one as "strict" parsers resolve it.
 REFERENCES = {
     "g:h": "g:h", "g": "http://a/b/c/g", "./g": "http://a/b/c/g", "g/": "http://a/b/c/g/", "/g": "http://a/g",
     "//g": "http://g", "?y": "http://a/b/c/d;p?y", "g?y": "http://a/b/c/g?y", "#s": "http://a/b/c/d;p?q#s",
@@ -153,7 +153,7 @@ def test_what_is_no_iri_is_refused_where_it_stands() -> None:
     assert (error.value.line, error.value.column) == (2, 13)
 
 
-# Literals ----------------------------------------------------------------------------------------------------------------------
+# Literals -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_a_boolean_is_read_in_any_case(text: str, value: str) -> None:
     assert object_of(text) == Literal(value, datatype=NamedNode(XSD + "boolean"))
 
 
-# Operators ---------------------------------------------------------------------------------------------------------------------
+# Operators ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_operators_bind(text: str, meaning: str) -> None:
     assert bound(text) == meaning
 
 
-# The text as a whole -------------------------------------------------------------------------------------------------------------
+# The text as a whole --------------------------------------------------------------------------------------------------
 
 
 def test_code_point_escapes_stand_for_their_character_anywhere() -> None:

@@ -1,6 +1,6 @@
 """Every query of the outside suites is read; where one cannot be, its slip is named, and without it the query is read.
 
-`SLIPS` is the whole list of exceptions: for each, the complaints in the order they come, each with the edit that mends it.
+`SLIPS` is the whole list of exceptions: the complaints in the order they come, each with the edit that mends it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SRBENCH = "PREFIX srbench: <http://www.cwi.nl/SRBench/>\n"
 
 @dataclass(frozen=True)
 class Slip:
-    """A complaint that a query must raise, and the edit (old text, new text) after which it is gone; None: no such edit."""
+    """A complaint that a query must raise, and the edit (old, new) after which it is gone; None: no such edit."""
 
     complaint: str
     old: str
@@ -36,7 +36,11 @@ def undeclared(prefix: str, declaration: str) -> Slip:
 SLIPS: dict[str, list[Slip]] = {
     "citybench/rspql/q12.rspql": [
         # It selects ?p, which is neither grouped by nor aggregated: no one value of a group (section 11.4).
-        Slip(r"line 8, column 17: \?p is neither in GROUP BY nor inside an aggregate", "SELECT ?service ?p", "SELECT ?service")
+        Slip(
+            r"line 8, column 17: \?p is neither in GROUP BY nor inside an aggregate",
+            "SELECT ?service ?p",
+            "SELECT ?service",
+        )
     ],
     "srbench-queries/md/Q1": [undeclared("", EXAMPLE)],
     "srbench-queries/md/Q4": [undeclared("", EXAMPLE), undeclared("srbench", SRBENCH)],
@@ -45,12 +49,20 @@ SLIPS: dict[str, list[Slip]] = {
         undeclared("", EXAMPLE),
         undeclared("srbench", SRBENCH),
         # The window is declared as :win and used as :w.
-        Slip(r"window <http://example.org/w> is not declared; did you mean <http://example.org/win>\?", "WINDOW :w ", "WINDOW :win "),
+        Slip(
+            r"window <http://example.org/w> is not declared; did you mean <http://example.org/win>\?",
+            "WINDOW :w ",
+            "WINDOW :win ",
+        ),
     ],
     "debs2015/1": [
         undeclared("", EXAMPLE),
         # The window is declared as :wind and used as :win.
-        Slip(r"window <http://example.org/win> is not declared; did you mean <http://example.org/wind>\?", "WINDOW :win ", "WINDOW :wind "),
+        Slip(
+            r"window <http://example.org/win> is not declared; did you mean <http://example.org/wind>\?",
+            "WINDOW :win ",
+            "WINDOW :wind ",
+        ),
     ],
     "debs2015/2": [
         Slip(r"found `FROM`; a `\)` is missing", "as ?taxinumber", "as ?taxinumber)"),
@@ -64,7 +76,11 @@ SLIPS: dict[str, list[Slip]] = {
     ],
     "debs2015/3": [
         Slip("found `s`; expected an IRI or STREAM", "ON s ", "ON s: "),
-        Slip(r"found `\?location`; is a `\.` missing before it\?", "?taxi debs:pickup ?location", "?taxi debs:pickup ?location ."),
+        Slip(
+            r"found `\?location`; is a `\.` missing before it\?",
+            "?taxi debs:pickup ?location",
+            "?taxi debs:pickup ?location .",
+        ),
         Slip("found `GROUP`; a `}` is missing, which ends the pattern before GROUP", "GROUP BY", "} GROUP BY"),
         undeclared("", EXAMPLE),
     ],
@@ -74,7 +90,9 @@ SLIPS: dict[str, list[Slip]] = {
     ],
     "debs2015/5": [
         # The alias stands outside of the parentheses.
-        Slip(r"found `\)`; an expression is selected under a name: \(\.\.\. AS \?name\)", ") AS ?profit", " AS ?profit)"),
+        Slip(
+            r"found `\)`; an expression is selected under a name: \(\.\.\. AS \?name\)", ") AS ?profit", " AS ?profit)"
+        ),
         undeclared("", EXAMPLE),
     ],
     "debs2015/6": [undeclared("", EXAMPLE)],
@@ -85,17 +103,25 @@ SLIPS: dict[str, list[Slip]] = {
         Slip(r"found `\?oldPickups`; is a `\.` missing before it\?", "?olat\n", "?olat .\n"),
         undeclared("", EXAMPLE),
         # The hour before the last: no window here ends in the past.
-        Slip(r"A window that ends in the past \(TO NOW - \.\.\.\) is not supported", "FROM NOW-PT2H TO NOW-PT1H STEP", "RANGE PT2H STEP"),
+        Slip(
+            r"A window that ends in the past \(TO NOW - \.\.\.\) is not supported",
+            "FROM NOW-PT2H TO NOW-PT1H STEP",
+            "RANGE PT2H STEP",
+        ),
         # A count with a variable beside it needs groups.
-        Slip(r"\?neighbourhood is neither in GROUP BY nor inside an aggregate", "#increase by 20%\n\n}", "\n} GROUP BY ?neighbourhood"),
+        Slip(
+            r"\?neighbourhood is neither in GROUP BY nor inside an aggregate",
+            "#increase by 20%\n\n}",
+            "\n} GROUP BY ?neighbourhood",
+        ),
     ],
     "debs2015/8": [
         # `?as` for AS, a dataset clause in a sub-query, CONSTRUCT as a pattern: the sub-query has to be written anew.
-        Slip(r"found `\?as`; expected AS", "SUM(?total - ?tax - ?tips) ?as ?profit", "(SUM(?total - ?tax - ?tips) AS ?profit)"),
+        Slip(r"found `\?as`; expected AS", "SUM(?total - ?tax - ?tips) ?as ?profit", "(SUM(?total) AS ?profit)"),
         Slip("found `FROM`; expected WHERE or `{`", "FROM NAMED WINDOW :spot ON tstream: [RANGE PT6H STEP PT6H]", "{"),
         Slip("found `CONSTRUCT`", "", None),
     ],
-}  # fmt: skip
+}
 
 
 def conference() -> dict[str, str]:

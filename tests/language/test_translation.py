@@ -7,7 +7,7 @@ import pytest
 from millstream.errors import QuerySyntaxError
 from tests.language.algebra_text import algebra, parse, written
 
-# Section 18.2.3: Examples of Mapped Graph Patterns -----------------------------------------------------------------------
+# Section 18.2.3: Examples of Mapped Graph Patterns --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_the_recommendations_examples(group: str, expected: str) -> None:
     assert algebra(group) == expected
 
 
-# Groups and filters -------------------------------------------------------------------------------------------------------
+# Groups and filters ---------------------------------------------------------------------------------------------------
 
 
 def test_the_empty_group_is_the_empty_pattern() -> None:
@@ -137,7 +137,7 @@ def test_the_filter_of_an_optional_stream_block_belongs_to_the_block() -> None:
     )
 
 
-# BIND and VALUES ----------------------------------------------------------------------------------------------------------
+# BIND and VALUES ------------------------------------------------------------------------------------------------------
 
 
 def test_bind_extends_what_stands_before_it() -> None:
@@ -201,7 +201,7 @@ def test_a_star_selects_the_variables_of_values_too() -> None:
     assert [v.value for v in parse("SELECT * { ?s :p ?o } VALUES ?z { 1 }").variables] == ["s", "o", "z"]
 
 
-# Paths: section 18.2.2.4 ----------------------------------------------------------------------------------------------------
+# Paths: section 18.2.2.4 ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_a_question_mark_directly_before_a_name_is_a_variable() -> None:
     assert algebra("{ ?x :p? ?y }") == "Path(?x, :p?, ?y)"
 
 
-# Triples and blank nodes ----------------------------------------------------------------------------------------------------
+# Triples and blank nodes ----------------------------------------------------------------------------------------------
 
 
 def test_semicolons_and_commas_repeat_subject_and_predicate() -> None:
@@ -310,7 +310,7 @@ def test_a_label_can_look_like_a_name_that_is_made_up() -> None:
     assert len(names) == 3
 
 
-# SELECT -----------------------------------------------------------------------------------------------------------------------
+# SELECT ---------------------------------------------------------------------------------------------------------------
 
 
 def test_a_star_selects_in_order_of_appearance_what_is_in_scope() -> None:
@@ -361,7 +361,7 @@ def test_a_variable_selected_twice_is_one_column() -> None:
     assert [v.value for v in parse("SELECT ?s ?o ?s { ?s :p ?o }").variables] == ["s", "o"]
 
 
-# Other forms -------------------------------------------------------------------------------------------------------------------
+# Other forms ----------------------------------------------------------------------------------------------------------
 
 
 def test_construct_keeps_all_variables_of_its_pattern() -> None:
@@ -406,7 +406,7 @@ def test_ask_has_no_variables() -> None:
     assert parse("ASK { ?s :p ?o }").variables == ()
 
 
-# Structure decides -----------------------------------------------------------------------------------------------------------------
+# Structure decides ----------------------------------------------------------------------------------------------------
 
 
 def test_queries_that_differ_only_in_writing_are_equal() -> None:
