@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -92,10 +93,10 @@ class Decoder:
         distinct, inverse = np.unique(columns, return_inverse=True)
         texts = self._dictionary.decode(np.ascontiguousarray(distinct)).to_pylist()
         terms = [None if text is None else term_of(text) for text in texts]
-        table = np.asarray(inverse).reshape(columns.shape)
+        table = cast("list[list[int]]", np.asarray(inverse).reshape(columns.shape).tolist())
         return [
             {name: term for name, i in zip(self._names, row, strict=True) if (term := terms[i]) is not None}
-            for row in table.tolist()
+            for row in table
         ]
 
     def answers(self, emission: Emission) -> list[Answer]:

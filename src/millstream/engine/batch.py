@@ -26,6 +26,8 @@ class ElementBatch:
     number: Column
     """For each triple its number in the stream."""
     total_triples: Column
+    triples_before: int
+    """How many triples the stream had before the batch."""
     first_element: int
     """The number in the stream of the batch's first element."""
 
@@ -35,6 +37,11 @@ class ElementBatch:
     @property
     def ticks(self) -> Column:
         return self.at_ms * 4 + ELEMENT
+
+    @property
+    def has_triples(self) -> npt.NDArray[np.bool_]:
+        """Which elements are not empty, whether or not anybody asks for what they have."""
+        return np.diff(self.total_triples, prepend=self.triples_before) > 0
 
     def slice(self, first: int, last: int) -> ElementBatch:
         """The elements from one place up to another."""
@@ -46,5 +53,6 @@ class ElementBatch:
             self.element[low:high] - first,
             self.number[low:high],
             self.total_triples[first:last],
+            int(self.total_triples[first - 1]) if first else self.triples_before,
             self.first_element + first,
         )

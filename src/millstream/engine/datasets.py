@@ -36,6 +36,15 @@ class Graph:
         self.size += len(fresh)
         return fresh
 
+    def restore(self, triples: Triples) -> None:
+        """Takes back what `triples` gave; the dictionary still holds its terms."""
+        if len(triples):
+            places = self._intern(triples, 1)
+            self._make_room(int(places.max()) + 1)
+            self._rows[places] = triples
+            self._present[places] = True
+            self.size = len(triples)
+
     def delete(self, triples: Triples, at_tick: int) -> Triples:
         """Takes triples away; gives those that were there, in order."""
         triples = _distinct(triples)

@@ -27,6 +27,7 @@ from millstream.engine.intake import Encoder, Intake
 from millstream.engine.lines import LineSource, batch_at_rate, line_sources, rate_of, scanned, set_aside
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.run import QueryRun
+from millstream.engine.snapshot import pack, unpack
 from millstream.errors import DataError, LateElementError, OptionError, PendingLimitError
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanned, Scanner
@@ -97,6 +98,15 @@ class Engine:
             raise OptionError(f"lateness_ms must not be negative, got {lateness_ms}.")
         if max_pending < 1:
             raise OptionError(f"max_pending must be at least 1, got {max_pending}.")
+        self._options = {
+            "lateness_ms": lateness_ms,
+            "t0_ms": t0_ms,
+            "max_pending": max_pending,
+            "strict": strict,
+            "summary": summary,
+            "lazy": lazy,
+            "adaptive": adaptive,
+        }
         self._lateness_ms = lateness_ms
         self._t0_ms = checked_time(t0_ms)
         self._max_pending = max_pending
@@ -164,22 +174,35 @@ class Engine:
         base: str | None = None,
     ) -> ContinuousQuery:
         """Starts a continuous query: it sees the datasets as they are and the streams from now on."""
+        handle, run = self._make(text, output, on_answer, base, self.clock_ms)
+        for iri in run.streams:
+            self._summarise(self._streams[iri])
+        contents = {name: graph.triples() for name, graph in self._graphs.items()}
+        run.start(contents, self.clock_ms, self._before - 1)
+        return handle
+
+    def _make(
+        self,
+        text: str,
+        output: str | None,
+        on_answer: Callable[[Answer], object] | None,
+        base: str | None,
+        now_ms: int,
+    ) -> tuple[ContinuousQuery, QueryRun]:
+        """A query with its run, among the others but without any state."""
         query = parse_query(text, base)
         chosen = query.output if output is None else output_named(output)
         plan = conjunction_of(query)
-        evaluator = Evaluator(self.dictionary, now_ms=self.clock_ms, base=base)
+        evaluator = Evaluator(self.dictionary, now_ms=now_ms, base=base)
         operator = ConjunctionOperator(plan, self.dictionary, evaluator, lazy=self._lazy, adaptive=self._adaptive)
         handle = ContinuousQuery(self, query, text, chosen, on_answer)
+        handle.registered_with = (base, now_ms)
         run = QueryRun(query, chosen, operator, sources_of(query), self.dictionary, handle.emit, self._t0_ms)
         handle.attach(run)
         self._queries.append((handle, run))
         for iri in run.streams:
-            stream = self._streams.setdefault(iri, _Stream(iri))
-            stream.runs.append((handle, run))
-            self._summarise(stream)
-        contents = {name: graph.triples() for name, graph in self._graphs.items()}
-        run.start(contents, self.clock_ms, self._before - 1)
-        return handle
+            self._streams.setdefault(iri, _Stream(iri)).runs.append((handle, run))
+        return handle, run
 
     def close_query(self, query: ContinuousQuery) -> None:
         for handle, run in self._queries:
@@ -401,6 +424,7 @@ class Engine:
             np.zeros(len(intake.triples), np.int64),
             intake.place + stream.triples + 1,
             np.array([stream.triples + intake.total], np.int64),
+            stream.triples,
             stream.elements + 1,
         )
         stream.elements += 1
@@ -452,6 +476,68 @@ class Engine:
                 f"{pending} answers wait to be taken, max_pending is {self._max_pending}; "
                 "take them, give register an on_answer, or raise max_pending."
             )
+
+    # Snapshots --------------------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> bytes:
+        """The whole state, versioned: what `Engine.restore` continues from. Callbacks are not part of it."""
+        self._housekeeping()
+        ids, terms, keep_until, holds = self.dictionary.dump()
+        held = [
+            (at_ms, number, what.stream, what.intake.triples, what.intake.place, what.intake.total)
+            if isinstance(what, _Element)
+            else (at_ms, number, what.graph, what.triples, what.insert)
+            for at_ms, number, what in self._held
+        ]
+        state = {
+            "options": self._options,
+            "terms": (ids, "\n".join(str(t) for t in terms.to_pylist()).encode(), keep_until, holds, self.dictionary.mark),
+            "graphs": [(name, graph.triples()) for name, graph in self._graphs.items()],
+            "streams": [(s.iri, s.elements, s.triples) for s in self._streams.values()],
+            "before": self._before,
+            "largest_ms": self._largest_ms,
+            "passed_ms": self._passed_ms,
+            "held": held,
+            "arrivals": self._arrivals,
+            "counts": self._counts,
+            "queries": [{**query.dump(), "run": run.dump()} for query, run in self._queries],
+        }
+        return pack(state)
+
+    @classmethod
+    def restore(cls, data: bytes) -> Engine:
+        """An engine that goes on where a snapshot was taken; its queries are in `queries`, in order of registration."""
+        state = unpack(data)
+        engine = cls(**state["options"])
+        ids, terms, keep_until, holds, mark = state["terms"]
+        texts = terms.decode().split("\n") if len(ids) else []
+        engine.dictionary.load(ids, pa.array(texts, pa.string()), keep_until, holds, mark)
+        for name, triples in state["graphs"]:
+            graph = engine._graphs.setdefault(name, Graph(engine.dictionary))
+            graph.restore(np.ascontiguousarray(triples))
+        for iri, elements, triples in state["streams"]:
+            engine._streams[iri] = _Stream(iri, elements=elements, triples=triples)
+        for kept in state["queries"]:
+            query, run = engine._make(kept["text"], kept["output"], None, kept["base"], kept["now_ms"])
+            for matcher in run.operator.matchers.values():
+                matcher.forget_holds(mark)
+            run.load(kept["run"])
+            query.load(kept)
+        for stream in engine._streams.values():
+            engine._summarise(stream)
+        engine._before, engine._arrivals = state["before"], state["arrivals"]
+        engine._largest_ms, engine._passed_ms = state["largest_ms"], state["passed_ms"]
+        engine._counts = state["counts"]
+        for at_ms, number, target, *rest in state["held"]:
+            what: _Element | _GraphChange
+            what = _Element(target, Intake(*rest)) if len(rest) == 3 else _GraphChange(target, rest[0], rest[1])
+            heapq.heappush(engine._held, (at_ms, number, what))
+        return engine
+
+    @property
+    def queries(self) -> tuple[ContinuousQuery, ...]:
+        """The registered queries, in order of registration."""
+        return tuple(query for query, _ in self._queries)
 
     # What was set aside -----------------------------------------------------------------------------------------------
 

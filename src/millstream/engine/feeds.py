@@ -8,7 +8,7 @@ time needs no row: its end is known when it enters.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,9 @@ class Piece:
         return len(self.pattern)
 
 
+FIELDS = tuple(Piece.__dataclass_fields__)
+
+
 class Feed(Protocol):
     """One window of one query."""
 
@@ -50,9 +53,11 @@ class Feed(Protocol):
     def close(self, at_tick: int) -> None:
         """Lets go of the terms it holds."""
 
-    def dump(self) -> object: ...
+    def dump(self) -> Any:
+        """Its state in plain values and arrays."""
 
-    def load(self, state: object) -> None: ...
+    def load(self, state: Any) -> None:
+        """Takes what an equal feed dumped."""
 
 
 NEVER = -FOREVER
@@ -73,7 +78,7 @@ class TimeFeed:
             return []
         ends = self._ends(batch.at_ms)
         if int(ends[-1]) < FOREVER:
-            self._last_end = max(self._last_end, int(ends[-1]))
+            self._last_end = int(ends.max(where=batch.has_triples, initial=self._last_end))
         row, pattern = self._matcher.match(batch.triples)
         if not len(row):
             return []
@@ -103,11 +108,10 @@ class TimeFeed:
     def close(self, at_tick: int) -> None:
         pass
 
-    def dump(self) -> object:
+    def dump(self) -> Any:
         return self._last_end
 
-    def load(self, state: object) -> None:
-        assert isinstance(state, int)
+    def load(self, state: Any) -> None:
         self._last_end = state
 
 
@@ -128,8 +132,7 @@ class StepFeed:
         start = grid_after(batch.at_ms, self._window.step_ms, self._t0_ms) * 4 + GRID
         end = grid_after(batch.at_ms + self._window.range_ms, self._window.step_ms, self._t0_ms) * 4 + GRID
         seen = start < end
-        if seen.any():
-            self._last_end = max(self._last_end, int(end[seen].max()))
+        self._last_end = int(end.max(where=seen & batch.has_triples, initial=self._last_end))
         row, pattern = self._matcher.match(batch.triples)
         element = batch.element[row]
         visible = seen[element]
@@ -161,11 +164,12 @@ class StepFeed:
     def close(self, at_tick: int) -> None:
         pass
 
-    def dump(self) -> object:
-        return self._last_end, self._waiting
+    def dump(self) -> Any:
+        return self._last_end, [[getattr(piece, name) for name in FIELDS] for piece in self._waiting]
 
-    def load(self, state: object) -> None:
-        self._last_end, self._waiting = state  # type: ignore[misc]  # what dump gave
+    def load(self, state: Any) -> None:
+        self._last_end = state[0]
+        self._waiting = [Piece(*columns) for columns in state[1]]
 
 
 class CountFeed:
@@ -222,11 +226,10 @@ class CountFeed:
     def close(self, at_tick: int) -> None:
         self._dictionary.release(self._live[:, 2:].ravel(), at_tick)
 
-    def dump(self) -> object:
+    def dump(self) -> Any:
         return self._live
 
-    def load(self, state: object) -> None:
-        assert isinstance(state, np.ndarray)
+    def load(self, state: Any) -> None:
         self._live = state
 
 
@@ -280,11 +283,11 @@ class EventFeed:
     def close(self, at_tick: int) -> None:
         self._dictionary.release(self._triples.ravel(), at_tick)
 
-    def dump(self) -> object:
+    def dump(self) -> Any:
         return self._pattern, self._triples
 
-    def load(self, state: object) -> None:
-        self._pattern, self._triples = state  # type: ignore[misc]  # what dump gave
+    def load(self, state: Any) -> None:
+        self._pattern, self._triples = state
 
 
 def feed_for(window: StreamWindow, matcher: Matcher, dictionary: Dictionary, t0_ms: int) -> Feed:

@@ -7,6 +7,7 @@ longer, and what a part brings extends it only beyond the ends that are there al
 from __future__ import annotations
 
 import heapq
+from typing import Any
 
 import numpy as np
 
@@ -72,8 +73,12 @@ class MergedContent:
             if self._end(key, now) == NEVER:
                 self._ends.pop(key, None)
 
-    def dump(self) -> object:
-        return self._ends, self._due
+    def dump(self) -> Any:
+        return [(key, list(ends.items())) for key, ends in self._ends.items()]
 
-    def load(self, state: object) -> None:
-        self._ends, self._due = state  # type: ignore[misc]  # what dump gave
+    def load(self, state: Any) -> None:
+        for key, ends in state:
+            self._ends[tuple(key)] = dict(ends)
+            for _, until in ends:
+                if until < FOREVER:
+                    heapq.heappush(self._due, (until, tuple(key)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +35,8 @@ class ContinuousQuery:
         self._elements = 0
         self._kept = 0
         self._run: QueryRun | None = None
+        self.registered_with: tuple[str | None, int] = (None, 0)
+        """The base of its IRIs and the clock at registration."""
 
     # For people -------------------------------------------------------------------------------------------------------
 
@@ -98,6 +100,23 @@ class ContinuousQuery:
     @property
     def run(self) -> QueryRun | None:
         return self._run
+
+    def dump(self) -> dict[str, Any]:
+        """What a snapshot keeps of it, its run aside."""
+        base, now_ms = self.registered_with
+        return {
+            "text": self.text,
+            "output": self.output,
+            "base": base,
+            "now_ms": now_ms,
+            "emissions": [(e.columns, e.at_ms, e.weight) for e in self._emissions],
+            "counts": (self._emitted, self._elements, self._kept),
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        self._emissions = [Emission(*columns) for columns in state["emissions"]]
+        self._pending = sum(len(e) for e in self._emissions)
+        self._emitted, self._elements, self._kept = state["counts"]
 
     def attach(self, run: QueryRun) -> None:
         self._run = run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +53,14 @@ class ChangeReporter:
         if len(emission):
             self._emit(emission)
 
+    def dump(self) -> Any:
+        return None if self.answers is None else self.answers.rows()
+
+    def load(self, state: Any) -> None:
+        if state is not None:
+            self.answers = AnswerSet(state[0].shape[1])
+            self.answers.apply(*state)
+
 
 def _one_change_a_grid_tick(deltas: Deltas) -> tuple[npt.NDArray[np.int64], Column, Column]:
     """What enters and what leaves on a grid at one time is one change, though only the first of them has a number."""
@@ -85,6 +94,12 @@ class EverythingReporter:
         columns, weight = self.answers.rows()
         if len(weight):
             self._emit(select(Output.RSTREAM, columns, np.full(len(weight), at_ms, np.int64), weight))
+
+    def dump(self) -> Any:
+        return self.answers.rows()
+
+    def load(self, state: Any) -> None:
+        self.answers.apply(*state)
 
 
 class CloseReporter:
@@ -145,6 +160,15 @@ class CloseReporter:
             emission = select(self._output, columns, np.full(len(weight), at_ms, np.int64), weight)
             if len(emission):
                 self._emit(emission)
+
+    def dump(self) -> Any:
+        waiting = [(d.columns, d.tick, d.change, d.weight) for d in self._waiting]
+        return self._next_ms, waiting, self.answers.rows()
+
+    def load(self, state: Any) -> None:
+        self._next_ms = state[0]
+        self._waiting = [Deltas(*columns) for columns in state[1]]
+        self.answers.apply(*state[2])
 
 
 Reporter = ChangeReporter | EverythingReporter | CloseReporter

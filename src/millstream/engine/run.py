@@ -5,13 +5,15 @@ Everything here is in processing order; the engine sees to that. Ticks say when;
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from pyoxigraph import NamedNode
 
 from millstream.engine.answers import AnswerSet, consolidate
 from millstream.engine.batch import ElementBatch
 from millstream.engine.datasets import Triples
-from millstream.engine.feeds import NEVER, CountFeed, EventFeed, Feed, Piece, feed_for
+from millstream.engine.feeds import FIELDS, NEVER, CountFeed, EventFeed, Feed, Piece, feed_for
 from millstream.engine.merged import MergedContent
 from millstream.engine.reporting import ChangeReporter, CloseReporter, Emit, EverythingReporter, Reporter
 from millstream.engine.visible import VisibleTicks
@@ -255,6 +257,44 @@ class QueryRun:
         """How many triples its patterns hold, those that wait for a partner included."""
         return sum(c.contents(self.tick) for c in self.operator.components)
 
+    # Snapshots --------------------------------------------------------------------------------------------------------
+
+    def dump(self) -> dict[str, Any]:
+        """All it keeps, in plain values and arrays."""
+        initial = self._initial
+        return {
+            "change": self._change,
+            "tick": self.tick,
+            "initial": None if initial is None else (initial.columns, initial.weight),
+            "feeds": [None if i.feed is None else i.feed.dump() for i in self._inputs],
+            "unions": [None if i.union is None else i.union.dump() for i in self._inputs],
+            "visible": [v.dump() for v in self._visible.values()],
+            "events_open": [w in self._events_open for w in self.query.windows],
+            "operator": self.operator.dump(self.tick),
+            "reporter": self.reporter.dump(),
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Takes what a run of the same query dumped."""
+        self._change, self.tick = state["change"], state["tick"]
+        if state["initial"] is not None:
+            columns, weight = state["initial"]
+            ticks = np.zeros(len(weight), np.int64)
+            self._initial = Deltas(columns, ticks, ticks, weight)
+        unions: set[int] = set()
+        for i, feed, union in zip(self._inputs, state["feeds"], state["unions"], strict=True):
+            if i.feed is not None:
+                i.feed.load(feed)
+            if i.union is not None and id(i.union) not in unions:
+                unions.add(id(i.union))
+                i.union.load(union)
+        for visible, kept in zip(self._visible.values(), state["visible"], strict=True):
+            visible.load(kept)
+        windows = zip(self.query.windows, state["events_open"], strict=True)
+        self._events_open = {window for window, is_open in windows if is_open}
+        self.operator.load(state["operator"])
+        self.reporter.load(state["reporter"])
+
     # Rows -------------------------------------------------------------------------------------------------------------
 
     def _due(self, before: int) -> list[tuple[_Input, Piece]]:
@@ -323,11 +363,11 @@ class QueryRun:
 
 
 def _concatenated(pieces: list[Piece]) -> Piece:
-    return Piece(*(np.concatenate([getattr(piece, name) for piece in pieces]) for name in Piece.__dataclass_fields__))
+    return Piece(*(np.concatenate([getattr(piece, name) for piece in pieces]) for name in FIELDS))
 
 
 def _taken(piece: Piece, which: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Piece:
-    return Piece(*(getattr(piece, name)[which] for name in Piece.__dataclass_fields__))
+    return Piece(*(getattr(piece, name)[which] for name in FIELDS))
 
 
 def _ordered(piece: Piece) -> bool:

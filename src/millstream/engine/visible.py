@@ -6,6 +6,7 @@ Only needed for RSTREAM after every change: it answers at each expiry in its win
 from __future__ import annotations
 
 import heapq
+from typing import Any
 
 import numpy as np
 
@@ -65,6 +66,16 @@ class VisibleTicks:
             heapq.heappop(self._due)
             self._forget(triple, min(at, after))
         return None
+
+    def dump(self) -> Any:
+        return [(triple, intervals) for triple, intervals in self._intervals.items()]
+
+    def load(self, state: Any) -> None:
+        for (s, p, o), intervals in state:
+            self._intervals[s, p, o] = [list(interval) for interval in intervals]
+            for start, end in intervals:
+                heapq.heappush(self._due, (start, (s, p, o)))
+                heapq.heappush(self._due, (end, (s, p, o)))
 
     def _forget(self, triple: tuple[int, int, int], now: int) -> None:
         left = [interval for interval in self._intervals.get(triple, ()) if interval[1] > now]

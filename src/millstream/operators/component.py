@@ -144,6 +144,29 @@ class JoinComponent:
         columns, change, start, end, weight = join.take()
         return Intervals(columns, change, start, start, end, weight)
 
+    def dump(self, now: int) -> object:
+        """What it keeps, as columns."""
+        return self._join.dump(now)
+
+    def load(self, state: Sequence[Column]) -> None:
+        """Takes what an equal component dumped; tuples get new numbers."""
+        view, a, b, until = (np.ascontiguousarray(column) for column in state)
+        for number, table in self._tuples.items():
+            first = self._view_of[number]
+            ours = (view >= first) & (view < first + 3)
+            old = np.unique(a[ours])
+            columns = np.empty((len(old), 3), np.int64)
+            ends = np.empty(len(old), np.int64)
+            for i in range(3):
+                part = view == first + i
+                place = np.searchsorted(old, a[part])
+                columns[place, self._positions[number][i]] = b[part]
+                ends[place] = until[part]
+            zeros = np.zeros(len(old), np.int64)
+            new = table.intern(columns, zeros - FOREVER, ends, zeros + 1)
+            a[ours] = new[np.searchsorted(old, a[ours])]
+        self._join.load(view, a, b, until)
+
     def contents(self, now: int) -> int:
         """How many entries are kept, waiting ones included."""
         stats = self._join.stats
@@ -184,6 +207,12 @@ class GroundComponent:
         size = int(self.until > now)
         change, start, until, weight = (np.full(size, v, np.int64) for v in (0, now, self.until, 1))
         return Intervals(np.empty((size, 0), np.int64), change, start, start, until, weight)
+
+    def dump(self, now: int) -> object:
+        return self.until
+
+    def load(self, state: int) -> None:
+        self.until = state
 
     def contents(self, now: int) -> int:
         return int(self.until > now)

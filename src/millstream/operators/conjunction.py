@@ -6,6 +6,8 @@ product of the parts. What comes out is projected, merged by time and consolidat
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from pyoxigraph import Variable
@@ -169,6 +171,22 @@ class ConjunctionOperator:
         for expression in self._final_filters:
             whole = self._filtered(whole, expression, tuple(self._columns))
         return self._project(whole.columns)
+
+    def dump(self, now: int) -> dict[str, Any]:
+        """All it keeps; everything must have been drained."""
+        return {
+            "components": [c.dump(now) for c in self.components],
+            "product": None if self._product is None else self._product.dump(),
+            "merge": self._merge.dump(),
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Takes what an equal operator dumped."""
+        for component, kept in zip(self.components, state["components"], strict=True):
+            component.load(kept)
+        if self._product is not None:
+            self._product.load(state["product"])
+        self._merge.load(*(np.ascontiguousarray(column) for column in state["merge"]))
 
     @property
     def next_tick(self) -> int | None:

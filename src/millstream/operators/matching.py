@@ -68,6 +68,10 @@ class Matcher:
         self.constants.append((texts[0], texts[1], texts[2]))
         return ids[0], ids[1], ids[2]
 
+    def forget_holds(self, at: int) -> None:
+        """For a restored dictionary, which remembers the holds of the matcher that this one replaces."""
+        self._dictionary.release(np.array(self._held, np.int64), at)
+
     def release(self, at: int) -> None:
         """Lets go of the constants."""
         self._dictionary.release(np.array(self._held, np.int64), at)

@@ -72,4 +72,4 @@ class Product:
         return [list(live.items()) for live in self._live]
 
     def load(self, dumped: list[list[tuple[tuple[int, ...], int]]]) -> None:
-        self._live = [dict(live) for live in dumped]
+        self._live = [{tuple(solution): end for solution, end in live} for live in dumped]

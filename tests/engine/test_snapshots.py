@@ -1,0 +1,61 @@
+"""A snapshot continues exactly where it was taken, and refuses what it is not."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from millstream import Engine, SnapshotError
+from tests.engine.machines import flat, take_step
+from tests.engine.scenarios import Scenario, scenarios
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(scenarios(), st.data())
+def test_a_restored_engine_answers_as_the_one_that_went_on(scenario: Scenario, data: st.DataObject) -> None:
+    cut = data.draw(st.integers(0, len(scenario.steps)), label="steps before the snapshot")
+    engine = Engine(lateness_ms=scenario.lateness_ms, t0_ms=scenario.t0_ms)
+    query = engine.register(scenario.query, output=scenario.output)
+    for step in scenario.steps[:cut]:
+        take_step(engine, step)
+    restored = Engine.restore(engine.snapshot())
+    (again,) = restored.queries
+    for step in scenario.steps[cut:]:
+        take_step(engine, step)
+        take_step(restored, step)
+    engine.finish()
+    restored.finish()
+    names = query.variables
+    assert flat(again.take(), names) == flat(query.take(), names)
+    assert sorted(map(str, again.solutions())) == sorted(map(str, query.solutions()))
+    # How much garbage the dictionaries have swept so far may differ.
+    assert restored.stats | {"terms": 0} == engine.stats | {"terms": 0}
+
+
+def test_what_was_emitted_and_not_taken_is_in_the_snapshot() -> None:
+    engine = Engine()
+    engine.register("SELECT ?x WHERE { STREAM <http://e/s> [RANGE 10] { ?x <http://e/p> ?y } }")
+    engine.push("http://e/s", "<http://e/a> <http://e/p> <http://e/b> .", at_ms=1)
+    (query,) = Engine.restore(engine.snapshot()).queries
+    assert [(a.at_ms, a.bindings["x"].value) for a in query.take()] == [(1, "http://e/a")]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "not a snapshot"),
+        (b"PK\x03\x04 something else", "not a snapshot"),
+        (b"millstream snapshot 999\n...", "layout 999"),
+        (b"millstream snapshot 1\nnot an archive", "damaged"),
+    ],
+)
+def test_other_bytes_are_refused(data: bytes, said: str) -> None:
+    with pytest.raises(SnapshotError, match=said):
+        Engine.restore(data)
+
+
+def test_a_cut_snapshot_is_refused() -> None:
+    data = Engine().snapshot()
+    with pytest.raises(SnapshotError):
+        Engine.restore(data[: len(data) // 2])
