@@ -14,8 +14,8 @@ from millstream.operators.rows import ELEMENT, Column
 class ElementBatch:
     """Consecutive elements of one stream, in processing order.
 
-    `triples` are those somebody may ask for; the totals count all triples and elements of the stream up to and including an
-    element, dropped ones as well, because count windows go by them.
+    `triples` are those somebody may ask for; the totals count all triples and elements of the stream up to and including
+    an element, dropped ones as well, because count windows go by them.
     """
 
     stream: str

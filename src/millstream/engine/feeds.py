@@ -1,8 +1,9 @@
 """How a window of one query turns a stream's elements into changes of its content: one class a kind of end.
 
-A feed also keeps the terms of what it holds in the dictionary, from their arrival on. It gives pieces: rows that enter (op 1) or leave (-1) the content, with their tick and, within it, their order: an element
-has order 2k + 1, the emptying of an EVENT window before it 2k; what happens on a grid has a tick of its own. What ends by
-time needs no row: its end is known when it enters.
+A feed keeps the terms of what it holds in the dictionary, from their arrival on. It gives pieces: rows that enter (op 1)
+or leave (-1) the content, with their tick and, within it, their order: an element has order 2k + 1, the emptying of an
+EVENT window before it 2k; what happens on a grid has a tick of its own. What ends by time needs no row: its end is known
+when it enters.
 """
 
 from __future__ import annotations
@@ -175,8 +176,8 @@ class StepFeed:
 class CountFeed:
     """TRIPLES and ELEMENTS: seen until enough of the stream has followed.
 
-    A row leaves at the element that brings the stream's count to its own number plus the window's, unless the same triple
-    came again by then.
+    A row leaves at the element that brings the stream's count to its own number plus the window's, unless the same
+    triple came again by then.
     """
 
     def __init__(self, window: Triples | Elements, matcher: Matcher, dictionary: Dictionary) -> None:

@@ -1,4 +1,4 @@
-"""Triples as callers pass them to columns of ids: validated, encoded, repeats dropped, what nobody asks for left out."""
+"""Triples as callers pass them to columns of ids: validated, encoded, without repeats and what nobody asks for."""
 
 from __future__ import annotations
 

@@ -118,4 +118,6 @@ def batch_at_rate(
     else:
         shown, element = np.arange(after - before), ordinal
     at_ms: npt.NDArray[np.int64] = (before + shown) * (1000 * rate.denominator) // rate.numerator
-    return ElementBatch(stream, at_ms, table, element, ordinal + triples + 1, triples + shown + 1, triples, elements + 1)
+    return ElementBatch(
+        stream, at_ms, table, element, ordinal + triples + 1, triples + shown + 1, triples, elements + 1
+    )

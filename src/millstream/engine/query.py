@@ -13,7 +13,7 @@ from millstream.language import algebra as a
 from millstream.plan.explain import explain
 
 if TYPE_CHECKING:
-    from millstream.engine.engine import Engine
+    from millstream.engine.core import Core
     from millstream.engine.run import QueryRun
 
 
@@ -21,14 +21,14 @@ class ContinuousQuery:
     """What `Engine.register` gives: answers to take, the answer set as it stands, and what the query is."""
 
     def __init__(
-        self, engine: Engine, query: a.Query, text: str, output: a.Output, on_answer: Callable[[Answer], object] | None
+        self, core: Core, query: a.Query, text: str, output: a.Output, on_answer: Callable[[Answer], object] | None
     ) -> None:
-        self._engine = engine
+        self._core = core
         self._query = query
         self.text = text
         self.output = output.value
         self._on_answer = on_answer
-        self._decoder = Decoder(engine.dictionary, tuple(v.value for v in query.variables))
+        self._decoder = Decoder(core.dictionary, tuple(v.value for v in query.variables))
         self._emissions: list[Emission] = []
         self._pending = 0
         self._emitted = 0
@@ -68,7 +68,7 @@ class ContinuousQuery:
 
     def solutions(self) -> list[Bindings]:
         """The answer set now."""
-        self._engine.catch_up(self)
+        self._core.catch_up(self)
         if self._run is None:
             return []
         columns, weight = self._run.answer_set().rows()
@@ -77,7 +77,7 @@ class ContinuousQuery:
     @property
     def stats(self) -> dict[str, int]:
         """Counts since registration; `stored` is what is kept now, `pending` what was emitted and not taken."""
-        self._engine.catch_up(self)
+        self._core.catch_up(self)
         stored = 0 if self._run is None else self._run.stored
         return {
             "elements": self._elements,
@@ -89,7 +89,7 @@ class ContinuousQuery:
 
     def close(self) -> None:
         """Ends the query and frees its state; what was emitted can still be taken."""
-        self._engine.close_query(self)
+        self._core.close_query(self)
 
     @property
     def closed(self) -> bool:
@@ -122,7 +122,7 @@ class ContinuousQuery:
         self._run = run
 
     def detach(self) -> None:
-        self._engine.catch_up(self)
+        self._core.catch_up(self)
         self._run = None
 
     def count(self, elements: int, kept: int) -> None:
@@ -148,6 +148,6 @@ class ContinuousQuery:
         self._pending += len(emission)
 
     def _taken(self) -> list[Emission]:
-        self._engine.catch_up(self)
+        self._core.catch_up(self)
         taken, self._emissions, self._pending = self._emissions, [], 0
         return taken

@@ -30,7 +30,7 @@ def pack(state: Any) -> bytes:
 
 def unpack(data: bytes) -> Any:
     """What was packed; SnapshotError for anything else."""
-    head, _, body = bytes(data[:64]).partition(b"\n")
+    head, _, _ = bytes(data[:64]).partition(b"\n")
     if not head.startswith(_MAGIC):
         raise SnapshotError("these bytes are not a snapshot of millstream.")
     if head[len(_MAGIC) :] != str(LAYOUT).encode():

@@ -1,0 +1,283 @@
+"""The state of an engine and what moves it: changes in processing order, and time.
+
+All ticks before `before` have passed. Queries that a change does not concern are not touched: they catch up when someone
+looks at them, or now and then, when the dictionary is also told what it may forget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from millstream.engine.answers import Answer
+from millstream.engine.batch import ElementBatch
+from millstream.engine.datasets import Graph, Triples
+from millstream.engine.feeds import NEVER
+from millstream.engine.intake import Intake
+from millstream.engine.options import Options, output_named
+from millstream.engine.query import ContinuousQuery
+from millstream.engine.run import QueryRun
+from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.scanner_summary import Summary
+from millstream.language import parse_query
+from millstream.language.iris import DEFAULT_BASE, resolve
+from millstream.language.windows import Triples as TriplesWindow
+from millstream.operators.conjunction import ConjunctionOperator
+from millstream.operators.expressions import Evaluator
+from millstream.operators.rows import ELEMENT, tick, time_of
+from millstream.plan.conjunction import conjunction_of
+from millstream.plan.sources import sources_of
+
+_HOUSEKEEPING_EVERY = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One element of a stream."""
+
+    stream: str
+    intake: Intake
+
+
+@dataclass(frozen=True, slots=True)
+class GraphChange:
+    """Triples that enter or leave a graph."""
+
+    graph: str | None
+    triples: Triples
+    insert: bool
+
+
+Happening: TypeAlias = Element | GraphChange
+
+
+@dataclass(slots=True)
+class Stream:
+    """One stream: who reads it and how much has come."""
+
+    iri: str
+    runs: list[tuple[ContinuousQuery, QueryRun]] = field(default_factory=list)
+    summary: Summary | None = None
+    elements: int = 0
+    triples: int = 0
+
+
+class Core:
+    """Streams, graphs and queries, moved in order."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.dictionary = Dictionary()
+        self.streams: dict[str, Stream] = {}
+        self.graphs: dict[str | None, Graph] = {None: Graph(self.dictionary)}
+        self.queries: list[tuple[ContinuousQuery, QueryRun]] = []
+        self.before = NEVER
+        self.counts = {"elements": 0, "triples": 0, "kept": 0, "changes": 0, "late": 0, "rejected": 0}
+        self._until_housekeeping = _HOUSEKEEPING_EVERY
+
+    # Time -------------------------------------------------------------------------------------------------------------
+
+    @property
+    def clock_ms(self) -> int:
+        """The time that processing has reached; t0 if nothing came yet."""
+        return self.options.t0_ms if self.before == NEVER else time_of(self.before - 1)
+
+    @property
+    def now_tick(self) -> int:
+        """The tick of something that happens now, after all that has happened."""
+        return max(self.before, tick(self.clock_ms, ELEMENT))
+
+    def pass_time(self, before: int) -> None:
+        self.before = max(self.before, before)
+
+    def catch_up(self, query: ContinuousQuery) -> None:
+        if query.run is not None:
+            query.run.pass_time(self.before)
+
+    def catch_up_all(self) -> None:
+        for _, run in self.queries:
+            run.pass_time(self.before)
+
+    def reach_last_end(self) -> None:
+        """Time comes to the last end of anything a query sees: what expires there does, no window closes there."""
+        end = max((run.last_end() for _, run in self.queries), default=NEVER)
+        if end > NEVER:
+            self.pass_time(tick(time_of(end), ELEMENT))
+        self.catch_up_all()
+
+    # What happens -----------------------------------------------------------------------------------------------------
+
+    def process(self, at_ms: int, what: Happening) -> None:
+        """The next thing that happens."""
+        at_tick = tick(at_ms, ELEMENT)
+        self.pass_time(at_tick)
+        if isinstance(what, Element):
+            self._element(what, at_ms)
+        else:
+            self.change_graph(what, at_tick)
+        self.pass_time(at_tick + 1)
+        self._until_housekeeping -= 1
+        if self._until_housekeeping <= 0:
+            self.housekeeping()
+
+    def _element(self, element: Element, at_ms: int) -> None:
+        stream = self.stream(element.stream)
+        intake = element.intake
+        batch = ElementBatch(
+            stream.iri,
+            np.array([at_ms], np.int64),
+            intake.triples,
+            np.zeros(len(intake.triples), np.int64),
+            intake.place + stream.triples + 1,
+            np.array([stream.triples + intake.total], np.int64),
+            stream.triples,
+            stream.elements + 1,
+        )
+        self._hand_on(stream, batch, 1, intake.total)
+
+    def process_batch(self, stream: Stream, batch: ElementBatch, elements: int) -> None:
+        """Elements of one triple each that happen next; `elements` counts those left out of the batch as well."""
+        self.pass_time(int(batch.ticks[0]))
+        self._hand_on(stream, batch, elements, elements)
+        self.pass_time(int(batch.ticks[-1]) + 1)
+        self.housekeeping()
+
+    def _hand_on(self, stream: Stream, batch: ElementBatch, elements: int, triples: int) -> None:
+        stream.elements += elements
+        stream.triples += triples
+        self.counts["elements"] += elements
+        self.counts["triples"] += triples
+        self.counts["kept"] += len(batch.triples)
+        for query, run in stream.runs:
+            query.count(elements, len(batch.triples))
+            run.elements(batch)
+
+    def change_graph(self, change: GraphChange, at_tick: int) -> int:
+        """Changes a graph; gives how many triples really came or went."""
+        graph = self.graphs.get(change.graph)
+        if graph is None:
+            graph = self.graphs[change.graph] = Graph(self.dictionary)
+        effective = graph.insert(change.triples) if change.insert else graph.delete(change.triples, at_tick)
+        self.counts["changes"] += len(effective)
+        if len(effective):
+            for _, run in self.queries:
+                if run.reads_graph(change.graph):
+                    run.graph_changed(change.graph, effective, 1 if change.insert else -1, at_tick)
+        return len(effective)
+
+    # Streams and queries ----------------------------------------------------------------------------------------------
+
+    def stream(self, iri: str) -> Stream:
+        stream = self.streams.get(iri)
+        if stream is None:
+            name = resolve(DEFAULT_BASE, iri)
+            stream = self.streams.get(name)
+            if stream is None:
+                stream = self.streams[name] = Stream(name)
+                self._summarise(stream)
+        return stream
+
+    def make_query(
+        self,
+        text: str,
+        output: str | None,
+        on_answer: Callable[[Answer], object] | None,
+        base: str | None,
+        now_ms: int,
+    ) -> tuple[ContinuousQuery, QueryRun]:
+        """A query with its run, among the others but without any state."""
+        query = parse_query(text, base)
+        chosen = query.output if output is None else output_named(output)
+        plan = conjunction_of(query)
+        evaluator = Evaluator(self.dictionary, now_ms=now_ms, base=base)
+        options = self.options
+        operator = ConjunctionOperator(plan, self.dictionary, evaluator, lazy=options.lazy, adaptive=options.adaptive)
+        handle = ContinuousQuery(self, query, text, chosen, on_answer)
+        handle.registered_with = (base, now_ms)
+        run = QueryRun(query, chosen, operator, sources_of(query), self.dictionary, handle.emit, options.t0_ms)
+        handle.attach(run)
+        self.queries.append((handle, run))
+        for iri in run.streams:
+            self.streams.setdefault(iri, Stream(iri)).runs.append((handle, run))
+            self._summarise(self.streams[iri])
+        return handle, run
+
+    def start(self, run: QueryRun) -> None:
+        """Shows a new query the datasets as they are."""
+        contents = {name: graph.triples() for name, graph in self.graphs.items()}
+        run.start(contents, self.clock_ms, self.before - 1)
+
+    def close_query(self, query: ContinuousQuery) -> None:
+        for handle, run in self.queries:
+            if handle is query:
+                handle.detach()
+                run.close(self.now_tick)
+                self.queries.remove((handle, run))
+                for iri in run.streams:
+                    self.streams[iri].runs.remove((handle, run))
+                    self._summarise(self.streams[iri])
+                return
+
+    def _summarise(self, stream: Stream) -> None:
+        """What anyone who reads the stream may match; None keeps everything."""
+        runs = [run for _, run in stream.runs]
+        # A count of triples counts each once, which only those who see all of them can do.
+        windows = [w for run in runs for w in run.query.windows if w.stream.value == stream.iri]
+        counted = any(isinstance(w.window, TriplesWindow) for w in windows)
+        everything = counted or any(run.needs_everything for run in runs)
+        # What is held may be processed after a query was registered that asks for it.
+        if not self.options.summary or self.options.lateness_ms or everything:
+            stream.summary = None
+        else:
+            stream.summary = Summary([c for run in runs for c in run.constants(stream.iri)])
+
+    # Memory -----------------------------------------------------------------------------------------------------------
+
+    def housekeeping(self) -> None:
+        """Brings all queries up to date and lets the dictionary forget what no one can need any more."""
+        self._until_housekeeping = _HOUSEKEEPING_EVERY
+        self.catch_up_all()
+        oldest = [query.oldest_pending_ms for query, _ in self.queries]
+        waiting = min((tick(ms, 0) for ms in oldest if ms is not None), default=self.before)
+        self.dictionary.forget_before(min(self.before, waiting))
+        self.dictionary.settle()
+
+    # Snapshots --------------------------------------------------------------------------------------------------------
+
+    def dump(self) -> dict[str, Any]:
+        """All of it, in plain values and arrays."""
+        self.housekeeping()
+        ids, terms, keep_until, holds = self.dictionary.dump()
+        texts = "\n".join(str(term) for term in terms.to_pylist()).encode()
+        return {
+            "terms": (ids, texts, keep_until, holds, self.dictionary.mark),
+            "graphs": [(name, graph.triples()) for name, graph in self.graphs.items()],
+            "streams": [(s.iri, s.elements, s.triples) for s in self.streams.values()],
+            "before": self.before,
+            "counts": self.counts,
+            "queries": [{**query.dump(), "run": run.dump()} for query, run in self.queries],
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Takes what a core with the same options dumped."""
+        ids, texts, keep_until, holds, mark = state["terms"]
+        terms = texts.decode().split("\n") if len(ids) else []
+        self.dictionary.load(ids, pa.array(terms, pa.string()), keep_until, holds, mark)
+        for name, triples in state["graphs"]:
+            self.graphs.setdefault(name, Graph(self.dictionary)).restore(np.ascontiguousarray(triples))
+        for iri, elements, triples in state["streams"]:
+            self.streams[iri] = Stream(iri, elements=elements, triples=triples)
+        for kept in state["queries"]:
+            query, run = self.make_query(kept["text"], kept["output"], None, kept["base"], kept["now_ms"])
+            for matcher in run.operator.matchers.values():
+                matcher.forget_holds(mark)
+            run.load(kept["run"])
+            query.load(kept)
+        for stream in self.streams.values():
+            self._summarise(stream)
+        self.before = state["before"]
+        self.counts = state["counts"]
