@@ -102,9 +102,7 @@ def test_any_tokens(text: str) -> None:
     read_or_refuse(text)
 
 
-@given(
-    st.lists(st.sampled_from(TOKENS), max_size=12).map(" ".join), st.sampled_from(["{ %s }", "{ ?s ?p ?o FILTER(%s) }"])
-)
+@given(st.lists(st.sampled_from(TOKENS), max_size=12).map(" ".join), st.sampled_from(["{ %s }", "{ ?s ?p ?o FILTER(%s) }"]))
 @settings(max_examples=300, deadline=None)
 def test_any_tokens_inside_a_pattern(tokens: str, around: str) -> None:
     read_or_refuse("PREFIX : <http://e/> SELECT * " + around % tokens)

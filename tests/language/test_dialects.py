@@ -153,9 +153,7 @@ def test_the_same_output_twice_is_not_a_contradiction() -> None:
 def test_a_declared_window_that_no_block_uses_is_not_read_and_warned_of() -> None:
     query = parse(f"SELECT * FROM NAMED WINDOW :w ON :s [RANGE PT10M] {PATTERN}")
     assert query.windows == ()
-    assert [w.message for w in query.warnings] == [
-        "window <http://example.org/w> is declared but no WINDOW block uses it."
-    ]
+    assert [w.message for w in query.warnings] == ["window <http://example.org/w> is declared but no WINDOW block uses it."]
 
 
 def test_a_window_is_declared_once() -> None:

@@ -37,9 +37,11 @@ def test_equal_aggregates_are_computed_once() -> None:
 
 
 def test_a_distinct_aggregate_is_another_aggregate() -> None:
-    assert "?agg1 = COUNT(?y), ?agg2 = COUNT(DISTINCT ?y)" in select(
-        f"(COUNT(?y) AS ?a) (COUNT(DISTINCT ?y) AS ?b) {P}"
-    )
+    assert "?agg1 = COUNT(?y), ?agg2 = COUNT(DISTINCT ?y)" in select(f"(COUNT(?y) AS ?a) (COUNT(DISTINCT ?y) AS ?b) {P}")
+
+
+def test_whole_solutions_are_counted_distinct() -> None:
+    assert "?agg1 = COUNT(DISTINCT *)" in select(f"(COUNT(DISTINCT *) AS ?n) {P}")
 
 
 @pytest.mark.parametrize("name", ["COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT", "MEDIAN"])

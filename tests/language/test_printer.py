@@ -131,9 +131,7 @@ numbers = st.one_of(
     st.decimals(allow_nan=False, allow_infinity=False, places=2).map(
         lambda n: Literal(f"{n:f}", datatype=NamedNode(XSD + "decimal"))
     ),
-    st.floats(allow_nan=False, allow_infinity=False).map(
-        lambda n: Literal(repr(n), datatype=NamedNode(XSD + "double"))
-    ),
+    st.floats(allow_nan=False, allow_infinity=False).map(lambda n: Literal(repr(n), datatype=NamedNode(XSD + "double"))),
 )
 strings = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 literals = st.one_of(

@@ -293,9 +293,7 @@ def test_the_w3c_tests_of_surrogate_escapes_are_refused() -> None:
             parse_query(text)
 
 
-@pytest.mark.skipif(
-    not has_suite("w3c/sparql"), reason="the suite is absent; set MILLSTREAM_SUITES to the folder of suites"
-)
+@pytest.mark.skipif(not has_suite("w3c/sparql"), reason="the suite is absent; set MILLSTREAM_SUITES to the folder of suites")
 @pytest.mark.parametrize("number", ["05", "06", "07"])
 def test_the_w3c_tests_of_escapes_in_strings_and_iris_are_read(number: str) -> None:
     text = (suite("w3c/sparql/sparql12/codepoint-escapes") / f"codepoint-esc-{number}.rq").read_text("utf-8")
@@ -320,9 +318,7 @@ def test_a_nul_outside_of_strings_is_named() -> None:
 
 
 def test_half_a_character_is_named() -> None:
-    with pytest.raises(
-        QuerySyntaxError, match=r"\\uD800 is half a character; the text was not decoded properly"
-    ) as error:
+    with pytest.raises(QuerySyntaxError, match=r"\\uD800 is half a character; the text was not decoded properly") as error:
         parse_query('ASK {\n ?s ?p "\ud800" }')
     assert (error.value.line, error.value.column) == (2, 9)
 

@@ -90,9 +90,7 @@ SLIPS: dict[str, list[Slip]] = {
     ],
     "debs2015/5": [
         # The alias stands outside of the parentheses.
-        Slip(
-            r"found `\)`; an expression is selected under a name: \(\.\.\. AS \?name\)", ") AS ?profit", " AS ?profit)"
-        ),
+        Slip(r"found `\)`; an expression is selected under a name: \(\.\.\. AS \?name\)", ") AS ?profit", " AS ?profit)"),
         undeclared("", EXAMPLE),
     ],
     "debs2015/6": [undeclared("", EXAMPLE)],
@@ -147,9 +145,7 @@ def csrbench() -> dict[str, str]:
     found = {}
     for path in _paths("csrbench", "*.properties"):
         text = re.sub(r"\\[ \t]*\n", "\n", path.read_text("utf-8"))
-        for number, query in re.findall(
-            r"^srb\.query(\d+)\.booleanquery = (.*?)(?=^srb\.)", text, re.DOTALL | re.MULTILINE
-        ):
+        for number, query in re.findall(r"^srb\.query(\d+)\.booleanquery = (.*?)(?=^srb\.)", text, re.DOTALL | re.MULTILINE):
             found[f"csrbench/{number}"] = query
     return found
 

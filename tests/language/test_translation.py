@@ -151,9 +151,7 @@ def test_bind_ends_the_basic_graph_pattern_before_it() -> None:
 
 
 def test_bind_cannot_assign_what_stands_before_it() -> None:
-    with pytest.raises(
-        QuerySyntaxError, match=r"BIND assigns \?o, which is already used before it in the group"
-    ) as error:
+    with pytest.raises(QuerySyntaxError, match=r"BIND assigns \?o, which is already used before it in the group") as error:
         algebra("{ ?s :p ?o BIND(1 AS ?o) }")
     assert (error.value.line, error.value.column) == (2, 26)
 
@@ -419,9 +417,7 @@ def test_queries_that_differ_only_in_writing_are_equal() -> None:
 
 
 def test_made_up_variables_keep_clear_of_those_of_the_query() -> None:
-    query = parse(
-        "SELECT ?agg1 ?key1 (COUNT(?agg2) AS ?n) { ?agg1 :p ?agg2 ; :q ?key1 } GROUP BY ?agg1 ?key1 (?key1 + 1)"
-    )
+    query = parse("SELECT ?agg1 ?key1 (COUNT(?agg2) AS ?n) { ?agg1 :p ?agg2 ; :q ?key1 } GROUP BY ?agg1 ?key1 (?key1 + 1)")
     assert written(query.pattern) == (
         "Project(Extend(Group(?agg1, ?key1, ?key2 = ?key1 + 1; ?agg3 = COUNT(?agg2); "
         "BGP(?agg1 :p ?agg2. ?agg1 :q ?key1)), ?n, ?agg3); ?agg1 ?key1 ?n)"

@@ -87,9 +87,7 @@ def test_a_window_lasts_longer_than_nothing(text: str) -> None:
 
 @pytest.mark.parametrize("word", ["STEP", "SLIDE"])
 def test_a_grid_is_wider_than_nothing(word: str) -> None:
-    with pytest.raises(
-        QuerySyntaxError, match=rf"window on <http://example.org/s>: {word} must be longer than 0, got PT0S"
-    ):
+    with pytest.raises(QuerySyntaxError, match=rf"window on <http://example.org/s>: {word} must be longer than 0, got PT0S"):
         query(f"PT1S {word} PT0S")
 
 
@@ -101,9 +99,7 @@ def test_a_count_is_at_least_one(count: str) -> None:
 
 @pytest.mark.parametrize("text", ["P1Y", "P1M", "P2W", "P1YT5S"])
 def test_units_without_a_fixed_length_are_refused(text: str) -> None:
-    with pytest.raises(
-        QuerySyntaxError, match="years, months and weeks have no fixed length here; write days, as in P7D"
-    ):
+    with pytest.raises(QuerySyntaxError, match="years, months and weeks have no fixed length here; write days, as in P7D"):
         query(text)
 
 

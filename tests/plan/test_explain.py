@@ -308,7 +308,5 @@ def test_an_explanation_has_no_trailing_space_or_newline() -> None:
 
 
 def test_prefixes_of_the_query_shorten_names() -> None:
-    assert "<http://example.org/p>" in explain(
-        parse("PREFIX : <http://other/> SELECT * { ?s <http://example.org/p> ?o }")
-    )
+    assert "<http://example.org/p>" in explain(parse("PREFIX : <http://other/> SELECT * { ?s <http://example.org/p> ?o }"))
     assert PROLOGUE.strip() not in explain(parse("SELECT * { ?s :p ?o }"))

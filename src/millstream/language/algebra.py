@@ -169,9 +169,7 @@ class NegatedPropertySet:
     predicates: frozenset[NamedNode]
 
 
-PropertyPath: TypeAlias = (
-    Link | Inverse | Sequence | Alternative | ZeroOrOne | ZeroOrMore | OneOrMore | NegatedPropertySet
-)
+PropertyPath: TypeAlias = Link | Inverse | Sequence | Alternative | ZeroOrOne | ZeroOrMore | OneOrMore | NegatedPropertySet
 
 
 # Graph patterns -------------------------------------------------------------------------------------------------------

@@ -143,9 +143,7 @@ class PatternTranslator:
                     simple = []
         return join(pattern, a.BGP(tuple(simple)))
 
-    def _path(
-        self, subject: a.PatternTerm, path: a.PropertyPath, object_: a.PatternTerm
-    ) -> list[a.TriplePattern | a.Path]:
+    def _path(self, subject: a.PatternTerm, path: a.PropertyPath, object_: a.PatternTerm) -> list[a.TriplePattern | a.Path]:
         """Section 18.2.2.4: what a path pattern is short for."""
         match path:
             case a.Link(predicate):
@@ -192,9 +190,7 @@ class PatternTranslator:
             return self._context.blank_node(term.label, "b_")
         return self.term(term)
 
-    def term(
-        self, term: Variable | s.IRI | Literal | s.TypedLiteral | s.TaggedLiteral
-    ) -> Variable | NamedNode | Literal:
+    def term(self, term: Variable | s.IRI | Literal | s.TypedLiteral | s.TaggedLiteral) -> Variable | NamedNode | Literal:
         match term:
             case s.TaggedLiteral(lexical, language, place):
                 try:
@@ -216,9 +212,7 @@ class PatternTranslator:
         for row in data.rows:
             if len(row) != len(data.variables):
                 terms = f"{len(row)} term{'' if len(row) == 1 else 's'}"
-                raise self._context.error(
-                    f"VALUES has {len(data.variables)} variables, but a row of {terms}.", data.place
-                )
+                raise self._context.error(f"VALUES has {len(data.variables)} variables, but a row of {terms}.", data.place)
             rows.append(tuple(None if v is None else self.term(v) for v in row))
         if len(set(data.variables)) != len(data.variables):
             raise self._context.error("VALUES names a variable twice.", data.place)

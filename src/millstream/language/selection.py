@@ -254,9 +254,7 @@ class SelectionTranslator:
         names = ", ".join(f"?{v.value}" for v in replaced)
         for aggregate in aggregates_in(legal):
             if aggregate.operand is not None and _aggregates(aggregate.operand):
-                raise self._context.error(
-                    f"{aggregate.function} of {names}: an aggregate cannot contain another.", place
-                )
+                raise self._context.error(f"{aggregate.function} of {names}: an aggregate cannot contain another.", place)
         self._context.warn(
             f"HAVING cannot use {names}, which SELECT defines only after it.",
             place,
