@@ -160,9 +160,7 @@ def by_join(labels, links, label, base, new):
         return np.full(size, len(patterns)), pairs[:, 0].copy(), pairs[:, 1].copy(), now, forever, ones, now
 
     join.feed(*columns(base, 0))
-    labelled = np.array(
-        [(k + x, node) for node, v in enumerate(label) for x, w in enumerate(labels) if v == w], np.int64
-    )
+    labelled = np.array([(k + x, node) for node, v in enumerate(label) for x, w in enumerate(labels) if v == w], np.int64)
     size = len(labelled)
     # Feeding the labels last would write all old matches; a loaded join stores in silence.
     join.load(labelled[:, 0].copy(), labelled[:, 1].copy(), np.full(size, -1), np.full(size, FOREVER))

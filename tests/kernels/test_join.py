@@ -99,9 +99,7 @@ def written(join):
     assert columns.shape[0] == len(change)
     return [
         Written(tuple(c), *more)
-        for c, *more in zip(
-            columns.tolist(), change.tolist(), start.tolist(), until.tolist(), weight.tolist(), strict=True
-        )
+        for c, *more in zip(columns.tolist(), change.tolist(), start.tolist(), until.tolist(), weight.tolist(), strict=True)
     ]
 
 

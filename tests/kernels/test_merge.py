@@ -24,8 +24,7 @@ def push(merge, rows):
 def drain(merge, upto=END):
     columns, tick, change, weight = merge.drain(upto)
     return [
-        (tuple(c), *more)
-        for c, *more in zip(columns.tolist(), tick.tolist(), change.tolist(), weight.tolist(), strict=True)
+        (tuple(c), *more) for c, *more in zip(columns.tolist(), tick.tolist(), change.tolist(), weight.tolist(), strict=True)
     ]
 
 
