@@ -104,9 +104,7 @@ def distinct(column: Ids) -> tuple[Ids, Places]:
     if len(column) == 1:
         return column, np.zeros(1, np.intp)
     encoded = pa.array(np.ascontiguousarray(column)).dictionary_encode()
-    return encoded.dictionary.to_numpy(zero_copy_only=False), encoded.indices.to_numpy(zero_copy_only=False).astype(
-        np.intp
-    )
+    return encoded.dictionary.to_numpy(zero_copy_only=False), encoded.indices.to_numpy(zero_copy_only=False).astype(np.intp)
 
 
 def _value(function: RowFunction, row: Row) -> Value | None:

@@ -180,9 +180,7 @@ class _Translation:
 
     def _back_reference(self) -> str:
         end = self.at + 1
-        while (
-            self.pattern[end : end + 1] in tuple("0123456789") and int(self.pattern[self.at : end + 1]) <= self.opened
-        ):
+        while self.pattern[end : end + 1] in tuple("0123456789") and int(self.pattern[self.at : end + 1]) <= self.opened:
             end += 1
         number = int(self.pattern[self.at : end])
         self.at = end

@@ -19,8 +19,6 @@ from millstream.operators.expressions.batch import ERROR, Batch, Ids, Truths, di
 from millstream.operators.expressions.comparing import KIND_SHIFT
 from millstream.operators.expressions.values import XSD, ExpressionError, lexical_of
 
-_STRINGS = (Kind.STRING, Kind.LANGUAGE)
-
 
 @dataclass(frozen=True, slots=True)
 class TextTest:
@@ -33,7 +31,9 @@ class TextTest:
     def truth(self, batch: Batch) -> Truths:
         ids, place = distinct(batch.column(self.variable))
         kinds = ids >> KIND_SHIFT
-        with_text = (ids >= 0) & (kinds != Kind.BLANK) if self.through_str else np.isin(kinds, _STRINGS)
+        with_text = (kinds == Kind.STRING) | (kinds == Kind.LANGUAGE)
+        if self.through_str:
+            with_text = (ids >= 0) & (kinds != Kind.BLANK)
         truths = np.full(len(ids), ERROR, np.uint8)
         truths[with_text] = self._tested(batch, ids[with_text])
         tested: Truths = truths[place]
