@@ -95,8 +95,7 @@ class Decoder:
         terms = [None if text is None else term_of(text) for text in texts]
         table = cast("list[list[int]]", np.asarray(inverse).reshape(columns.shape).tolist())
         return [
-            {name: term for name, i in zip(self._names, row, strict=True) if (term := terms[i]) is not None}
-            for row in table
+            {name: term for name, i in zip(self._names, row, strict=True) if (term := terms[i]) is not None} for row in table
         ]
 
     def answers(self, emission: Emission) -> list[Answer]:

@@ -18,10 +18,12 @@ from millstream.engine.batch import ElementBatch
 from millstream.engine.datasets import Graph, Triples
 from millstream.engine.feeds import NEVER
 from millstream.engine.intake import Intake
+from millstream.engine.lane import Lane, Row, lane_for
 from millstream.engine.options import Options, output_named
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.run import QueryRun
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.scanner import Scanner
 from millstream.kernels.scanner_summary import Summary
 from millstream.language import parse_query
 from millstream.language.iris import DEFAULT_BASE, resolve
@@ -62,6 +64,10 @@ class Stream:
     iri: str
     runs: list[tuple[ContinuousQuery, QueryRun]] = field(default_factory=list)
     summary: Summary | None = None
+    scanner: Scanner | None = None
+    """For elements that come as text, one by one."""
+    lanes: list[tuple[ContinuousQuery, Lane]] | None = None
+    """The short ways into all queries that read it; None if some query has none."""
     elements: int = 0
     triples: int = 0
 
@@ -146,6 +152,39 @@ class Core:
         self.pass_time(int(batch.ticks[-1]) + 1)
         self.housekeeping()
 
+    def lanes(self, stream: Stream) -> list[tuple[ContinuousQuery, Lane]] | None:
+        """The lanes of a stream, looked for once after every change of its readers."""
+        if stream.scanner is None:
+            stream.scanner = Scanner(self.dictionary, summary=stream.summary)
+            found = [(query, lane_for(run, stream.iri, self.dictionary)) for query, run in stream.runs]
+            stream.lanes = None
+            if all(lane is not None for _, lane in found):
+                stream.lanes = [(query, lane) for query, lane in found if lane is not None]
+            elif any(run.has_first_change_ahead for _, run in stream.runs):
+                # That passes with the first element, so look again at the next.
+                stream.scanner = None
+        return stream.lanes
+
+    def process_rows(
+        self, stream: Stream, lanes: list[tuple[ContinuousQuery, Lane]], rows: list[Row], at_ms: int, total: int
+    ) -> None:
+        """An element that happens next, as rows, for queries that all have a lane."""
+        at_tick = at_ms * 4 + ELEMENT
+        stream.elements += 1
+        stream.triples += total
+        counts = self.counts
+        counts["elements"] += 1
+        counts["triples"] += total
+        counts["kept"] += len(rows)
+        for query, lane in lanes:
+            query.count(1, len(rows))
+            lane.take(rows, at_ms, at_tick, total)
+        if self.before <= at_tick:
+            self.before = at_tick + 1
+        self._until_housekeeping -= 1
+        if self._until_housekeeping <= 0:
+            self.housekeeping()
+
     def _hand_on(self, stream: Stream, batch: ElementBatch, elements: int, triples: int) -> None:
         stream.elements += elements
         stream.triples += triples
@@ -229,6 +268,7 @@ class Core:
         windows = [w for run in runs for w in run.query.windows if w.stream.value == stream.iri]
         counted = any(isinstance(w.window, TriplesWindow) for w in windows)
         everything = counted or any(run.needs_everything for run in runs)
+        stream.scanner = stream.lanes = None
         # What is held may be processed after a query was registered that asks for it.
         if not self.options.summary or self.options.lateness_ms or everything:
             stream.summary = None

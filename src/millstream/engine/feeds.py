@@ -89,6 +89,25 @@ class TimeFeed:
         ones = np.ones(len(row), np.int64)
         return [Piece(pattern, triples, batch.ticks[element], until, ones, element * 2 + 1)]
 
+    def end_of(self, at_ms: int) -> int:
+        """As `_ends` for one time."""
+        match self._window:
+            case Range(range_ms):
+                return (at_ms + range_ms) * 4 + EXPIRY
+            case Slide(range_ms, slide_ms):
+                t0_ms = self._t0_ms
+                return (t0_ms - (t0_ms - at_ms) // slide_ms * slide_ms + range_ms) * 4 + EXPIRY
+            case Now():
+                return (at_ms + 1) * 4 + EXPIRY
+            case All():
+                return FOREVER
+
+    def see(self, at_ms: int) -> None:
+        """An element with triples came, none of which may matter."""
+        end = self.end_of(at_ms)
+        if self._last_end < end < FOREVER:
+            self._last_end = end
+
     def _ends(self, at_ms: Column) -> Column:
         match self._window:
             case Range(range_ms):

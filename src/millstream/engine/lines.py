@@ -44,9 +44,7 @@ def rate_of(time: str | None, element: str | None) -> Fraction | None:
     return option.rate if option.kind is TimeKind.RATE else None
 
 
-def line_sources(
-    source: object, format: str | None, element: str | None, receiver: OnRejected
-) -> list[LineSource] | None:
+def line_sources(source: object, format: str | None, element: str | None, receiver: OnRejected) -> list[LineSource] | None:
     """The parts of a source, if all of them can be read line by line; None if the readers must do it."""
     if isinstance(source, bytes | bytearray | memoryview):
         chosen = None if format is None else named_format(format).format
@@ -118,6 +116,4 @@ def batch_at_rate(
     else:
         shown, element = np.arange(after - before), ordinal
     at_ms: npt.NDArray[np.int64] = (before + shown) * (1000 * rate.denominator) // rate.numerator
-    return ElementBatch(
-        stream, at_ms, table, element, ordinal + triples + 1, triples + shown + 1, triples, elements + 1
-    )
+    return ElementBatch(stream, at_ms, table, element, ordinal + triples + 1, triples + shown + 1, triples, elements + 1)

@@ -77,8 +77,6 @@ class Ordering(Generic[T]):
     def dump(self) -> tuple[Any, ...]:
         return self._largest_ms, self._passed_ms, self._arrivals, sorted(self._held, key=lambda h: h[:2])
 
-    def load(
-        self, largest_ms: int | None, passed_ms: int | None, arrivals: int, held: list[tuple[int, int, T]]
-    ) -> None:
+    def load(self, largest_ms: int | None, passed_ms: int | None, arrivals: int, held: list[tuple[int, int, T]]) -> None:
         self._largest_ms, self._passed_ms, self._arrivals = largest_ms, passed_ms, arrivals
         self._held = list(held)

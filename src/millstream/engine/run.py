@@ -32,9 +32,7 @@ class _Input:
 
     __slots__ = ("feed", "graph", "matcher", "part", "union", "window")
 
-    def __init__(
-        self, source: GraphSource | WindowSource, matcher: Matcher, dictionary: Dictionary, t0_ms: int
-    ) -> None:
+    def __init__(self, source: GraphSource | WindowSource, matcher: Matcher, dictionary: Dictionary, t0_ms: int) -> None:
         self.matcher = matcher
         self.window: StreamWindow | None = None
         self.graph: str | None = None
@@ -93,9 +91,7 @@ class QueryRun:
         # A window that no pattern reads has no content to join, but it has elements and ends.
         read = {i.window for i in inputs}
         nothing = Matcher((), self.operator.plan.patterns, self._dictionary, {})
-        inputs.extend(
-            _Input(WindowSource(w), nothing, self._dictionary, t0_ms) for w in self.query.windows if w not in read
-        )
+        inputs.extend(_Input(WindowSource(w), nothing, self._dictionary, t0_ms) for w in self.query.windows if w not in read)
         return inputs
 
     def _make_reporter(self, emit: Emit, t0_ms: int) -> Reporter:
@@ -113,6 +109,24 @@ class QueryRun:
     def needs_everything(self) -> bool:
         """Whether it must see triples that none of its patterns can match."""
         return isinstance(self.reporter, EverythingReporter)
+
+    @property
+    def steps(self) -> bool:
+        """Whether something of it happens on a grid."""
+        return any(isinstance(w.window, Step) for w in self.query.windows)
+
+    @property
+    def has_first_change_ahead(self) -> bool:
+        """Whether what the datasets gave at registration still waits to be reported."""
+        return self._initial is not None
+
+    def window_inputs(self, stream: str) -> list[tuple[Feed, Matcher, bool]]:
+        """The windows on a stream: feed, matcher, and whether they are part of a union."""
+        return [
+            (i.feed, i.matcher, i.union is not None)
+            for i in self._inputs
+            if i.feed is not None and i.window is not None and i.window.stream.value == stream
+        ]
 
     @property
     def is_timed(self) -> bool:
@@ -239,6 +253,19 @@ class QueryRun:
                 self.reporter.changed(time_of(at_tick))
         self._feed(self._due(before))
         self._report(before - 1)
+
+    def next_change(self) -> int:
+        """A number for a change that is fed row by row."""
+        self._change += 1
+        return self._change
+
+    def move_to(self, at_tick: int, *, changed: bool) -> None:
+        """Time comes to a change that was fed row by row; if it made something, or something was due, that is reported."""
+        due = self.operator.next_tick
+        if changed or (due is not None and due <= at_tick):
+            self._report(at_tick)
+        elif at_tick > self.tick:
+            self.tick = at_tick
 
     def last_end(self) -> int:
         """The latest finite tick at which something it has seen ends."""

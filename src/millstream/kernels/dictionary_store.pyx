@@ -229,6 +229,16 @@ cdef class Store:
                 if until_one > slot.keep_until:
                     slot.keep_until = until_one
 
+    def touch_one(self, int64_t id, int64_t until):
+        """As `touch` with one id."""
+        cdef Slot *slot
+        if 0 <= kind_of(id) <= TYPED:
+            slot = self.slot_of(id)
+            if slot == NULL:
+                self.check_live(id)
+            if until > slot.keep_until:
+                slot.keep_until = until
+
     def hold(self, const int64_t[:] ids):
         """Keeps the terms of ids until as many releases."""
         cdef int64_t i

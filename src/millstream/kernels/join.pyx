@@ -457,6 +457,30 @@ cdef class IntervalJoin:
                 near = max(near, i)
         return self.matcher.size
 
+    def feed_one(self, int64_t view, int64_t a, int64_t b, int64_t now, int64_t until, int64_t op, int64_t change):
+        """As `feed` with one row, without the cost of columns."""
+        cdef Store* store = &self.store
+        cdef Change one
+        if not 0 <= view < store.views or a < 0 or (b < 0 and store.o_variable[view] >= 0):
+            raise ValueError(f"view {view} or ids {a}, {b} out of range")
+        one.a = a
+        one.b = b
+        one.until = until
+        one.number = change
+        one.inserted = op > 0
+        one.s_node = one.o_node = -1
+        one.hash = pair_hash(a, b)
+        store.now = now
+        with nogil:
+            if store.agenda.next_tick <= now:
+                expire(store, EXPIRED_A_ROW)
+            if not one.inserted or until > now:
+                if store.o_variable[view] < 0:
+                    self.change_node(<int>view, &one)
+                else:
+                    self.change_pair(store.relation[view], <uint64_t>1 << view, &one)
+        return self.matcher.size
+
     def expire(self, int64_t now):
         """Removes everything that is dead at `now`. Never needed for answers: it only gives memory back sooner."""
         self.store.now = now

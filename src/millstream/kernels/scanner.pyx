@@ -133,6 +133,32 @@ cdef class Scanner:
         finally:
             self.busy = False
 
+    def feed_whole(self, const uint8_t[::1] data not None):
+        """A whole small text at once: kept rows of s, p, o, number of statement, then all statements, then errors.
+
+        For a text by itself, without the cost of columns; graphs are not told.
+        """
+        cdef int64_t i, before = self.statements, lines = self.lines
+        cdef const uint8_t *p = &data[0] if data.shape[0] else NULL
+        if self.busy or self.carried:
+            raise RuntimeError("a scanner was fed while it was reading")
+        self.busy = True
+        try:
+            errors = []
+            self.rows = 0
+            self.keep(p, data.shape[0])
+            self.keep(b"\n", 1)
+            length, self.carried = self.carried, 0
+            self.scan_lines(self.carry.data, self.carry.data + <int64_t>length, errors)
+            self.after_return = False
+            rows = [
+                (self.columns[0][i], self.columns[1][i], self.columns[2][i], self.columns[4][i] - before)
+                for i in range(self.rows)
+            ]
+            return rows, self.statements - before, [(line - lines, *rest) for line, *rest in errors]
+        finally:
+            self.busy = False
+
     cdef int keep(self, const uint8_t *p, int64_t n) except -1:
         """Appends to the incomplete line."""
         if n and not reserve(&self.carry, self.carried + n):

@@ -92,6 +92,20 @@ class JoinComponent:
         at = now[np.searchsorted(change, change_out, side="right") - 1] if len(change_out) else change_out
         return Intervals(columns, change_out, at, start, end, weight)
 
+    @property
+    def join(self) -> IntervalJoin:
+        """For those who feed it row by row; then `taken` gives what became of it."""
+        return self._join
+
+    def view_of(self, number: int) -> int | None:
+        """The join's view of a pattern, if it has one of its own."""
+        return None if number in self._tuples else self._view_of[number]
+
+    def taken(self, now: int) -> Intervals:
+        """What rows fed to `join` at one tick made of the solutions."""
+        columns, change, start, end, weight = self._join.take()
+        return Intervals(columns, change, np.full(len(change), now, np.int64), start, end, weight)
+
     def _pairs(self, rows: Arrivals) -> tuple[Column, Column, Column]:
         size = len(rows)
         view, a, b = (np.zeros(size, np.int64) for _ in range(3))
@@ -169,6 +183,7 @@ class JoinComponent:
 
     def contents(self, now: int) -> int:
         """How many entries are kept, waiting ones included."""
+        self._join.expire(now)
         stats = self._join.stats
         return sum(stats["entries"]) + stats["waiting"]
 

@@ -101,19 +101,23 @@ class ConjunctionOperator:
             ours = rows
             if len(self.components) > 1:
                 ours = rows.pick(np.isin(rows.pattern, self._members[i]))
-            part = component.feed(ours)
+            parts.append(component.feed(ours))
+        if parts:
+            self._combine(parts)
+
+    def feed_rows(self, now: int) -> None:
+        """Takes what was fed to the components' joins row by row, at one tick."""
+        self._combine([c.taken(now) for c in self.components if isinstance(c, JoinComponent)])
+
+    def _combine(self, parts: list[Intervals]) -> None:
+        for i, component in enumerate(self.components):
             for expression in self._component_filters[i]:
-                part = self._filtered(part, expression, component.variables)
-            parts.append(part)
-        if not parts:
-            return
+                parts[i] = self._filtered(parts[i], expression, component.variables)
         whole = parts[0] if self._product is None else self._product.feed(parts)
         for expression in self._final_filters:
             whole = self._filtered(whole, expression, tuple(self._columns))
         if len(whole):
-            self._merge.push(
-                self._project(whole.columns), whole.change, whole.now, whole.start, whole.until, whole.weight
-            )
+            self._merge.push(self._project(whole.columns), whole.change, whole.now, whole.start, whole.until, whole.weight)
 
     def begin(self, at_tick: int, change: int) -> None:
         """The one empty solution of a query without patterns, if its filters let it pass."""
@@ -121,9 +125,7 @@ class ConjunctionOperator:
         for expression in self._final_filters:
             whole = self._filtered(whole, expression, ())
         if len(whole):
-            self._merge.push(
-                self._project(whole.columns), whole.change, whole.now, whole.start, whole.until, whole.weight
-            )
+            self._merge.push(self._project(whole.columns), whole.change, whole.now, whole.start, whole.until, whole.weight)
 
     def _empty_solution(self, at_tick: int, change: int) -> Intervals:
         number, now, until, weight = (np.array([v], np.int64) for v in (change, at_tick, FOREVER, 1))

@@ -52,6 +52,8 @@ class Matcher:
                 self._scanned.append(number)
             else:
                 self._compared.append((number, [(i, x) for i, x in enumerate(ids) if x >= 0], equal))
+        self.scanned = list(zip(self._scanned, scanned, same, strict=True))
+        """Number, constants (-1: a variable) and whether both ends are one variable, of patterns the scan kernel finds."""
         self._scan = Scan(scanned, same) if scanned else None
         self._number_of = np.array(self._scanned, np.int64)
 
@@ -67,6 +69,16 @@ class Matcher:
                 self._held.append(ids[i])
         self.constants.append((texts[0], texts[1], texts[2]))
         return ids[0], ids[1], ids[2]
+
+    @property
+    def has_tests(self) -> bool:
+        """Whether some filter keeps triples out."""
+        return bool(self._tests)
+
+    @property
+    def compares(self) -> bool:
+        """Whether some pattern is not found by its predicate."""
+        return bool(self._compared)
 
     def forget_holds(self, at: int) -> None:
         """For a restored dictionary, which remembers the holds of the matcher that this one replaces."""
