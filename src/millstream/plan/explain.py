@@ -83,9 +83,7 @@ def _graphs(query: a.Query, sources: Sources, printer: Printer) -> list[str]:
         else:
             lines.append("default graph: " + (" + ".join(printer.iri(g) for g in default) or "empty, without FROM"))
     if sources.any_named_graph:
-        lines.append(
-            "all named graphs" if named is None else "named graphs " + ", ".join(printer.iri(g) for g in named)
-        )
+        lines.append("all named graphs" if named is None else "named graphs " + ", ".join(printer.iri(g) for g in named))
     else:
         for graph in sources.named_graphs:
             absent = "" if named is None or graph in named else ", which no FROM NAMED lists"
@@ -160,9 +158,7 @@ class _Tree:
             case a.Group():
                 return self._group(pattern)
             case a.OrderBy(inner, conditions):
-                keys = ", ".join(
-                    p.expression(c.expression) + (" descending" if c.descending else "") for c in conditions
-                )
+                keys = ", ".join(p.expression(c.expression) + (" descending" if c.descending else "") for c in conditions)
                 return Branch(f"order by {keys}", [self.branch(inner)])
             case a.Project(inner, variables):
                 return Branch(f"select {_names(variables)}", [self.branch(inner)])
