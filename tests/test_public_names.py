@@ -63,16 +63,16 @@ def test_every_call_of_the_engine_is_documented(name: str) -> None:
 
 def test_what_is_documented_of_a_query_exists() -> None:
     _, _, section = ENGINE_PAGE.partition("## `ContinuousQuery`")
-    rows = [
-        line.split("|")[1] for line in section.partition("\n\nAn `Answer`")[0].splitlines() if line.startswith("| `")
-    ]
+    rows = [line.split("|")[1] for line in section.partition("\n\nAn `Answer`")[0].splitlines() if line.startswith("| `")]
     names = [name for row in rows for name in re.findall(r"`(\w+)(?:\(\))?`", row)]
     assert len(names) > 10
     query = millstream.Engine().register("SELECT ?x { ?x ?p ?y }")
     assert [name for name in names if not hasattr(query, name)] == []
 
 
-@pytest.mark.parametrize("call", ["Engine", "register", "push", "push_table", "read", "load", "insert", "delete"])
+@pytest.mark.parametrize(
+    "call", ["Engine", "register", "push", "push_table", "read", "load", "insert", "delete", "read_changes"]
+)
 def test_the_parameters_of_a_call_are_those_documented(call: str) -> None:
     found = millstream.Engine if call == "Engine" else getattr(millstream.Engine, call)
     shown = re.search(rf"`{call}\(([^`]*)\)`", ENGINE_PAGE)
