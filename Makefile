@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.installed
 KERNELS := $(wildcard src/millstream/kernels/*.pyx src/millstream/kernels/*.pxd)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-quick check bench build-checked test-checked test-asan clean
+.PHONY: help install demo test test-quick check test-checked test-asan clean
 
 help:            ## what can be made
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */\1\t/' | expand -t 16
@@ -16,9 +16,10 @@ $(STAMP): pyproject.toml setup.py $(KERNELS)
 	@command -v $(PYTHON) >/dev/null || { echo "missing: Python 3.11 or newer (apt-get install python3 python3-venv)"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "missing: Python 3.11 or newer; set PYTHON=python3.x"; exit 1; }
 	@command -v cc >/dev/null || { echo "missing: a C compiler (apt-get install build-essential)"; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "missing: the venv module (apt-get install python3-venv)"; exit 1; }
 	@echo "setting up $(VENV) (a minute or two the first time) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' \
+	  || { echo "failed: see above; the first time, packages are fetched over the network"; exit 1; }
 	@touch $@
 
 install: $(STAMP)  ## the virtual environment with millstream in it
@@ -31,6 +32,22 @@ test: $(STAMP)     ## all tests
 
 test-quick: $(STAMP)  ## the tests that take seconds
 	$(BIN)/python -m pytest -m "not slow"
+
+# The package built once more below build/, beside the release build that everything else uses.
+define in_build
+@mkdir -p build && echo "building the kernels for $@ ..."
+@MILLSTREAM_BUILD=$(1) $(BIN)/python setup.py build --build-lib build/$(1) --build-temp build/temp-$(1) >build/$(1).log 2>&1 \
+  || { tail -n 30 build/$(1).log; exit 1; }
+@PYTHONPATH=build/$(1) $(2) $(BIN)/python -c 'from millstream.kernels import join; assert "build/$(1)" in join.__file__, join.__file__'
+PYTHONPATH=build/$(1) $(2) $(BIN)/python -m pytest tests/kernels
+endef
+
+test-checked: $(STAMP)  ## the kernels' tests with bounds checks
+	$(call in_build,checked,)
+
+test-asan: $(STAMP)  ## the kernels' tests under AddressSanitizer
+	@test -e "$$(cc -print-file-name=libasan.so)" || { echo "missing: AddressSanitizer (apt-get install gcc)"; exit 1; }
+	$(call in_build,asan,LD_PRELOAD=$$(cc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc)
 
 check: $(STAMP)    ## style, types, layers
 	$(BIN)/ruff check .
