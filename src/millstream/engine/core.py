@@ -64,6 +64,8 @@ class Stream:
     iri: str
     runs: list[tuple[ContinuousQuery, QueryRun]] = field(default_factory=list)
     summary: Summary | None = None
+    counted: bool = False
+    """Whether some window counts its triples."""
     scanner: Scanner | None = None
     """For elements that come as text, one by one."""
     lanes: list[tuple[ContinuousQuery, Lane]] | None = None
@@ -232,7 +234,7 @@ class Core:
         query = parse_query(text, base)
         chosen = query.output if output is None else output_named(output)
         plan = conjunction_of(query)
-        evaluator = Evaluator(self.dictionary, now_ms=now_ms, base=base)
+        evaluator = Evaluator(self.dictionary, now_ms=now_ms, base=query.base)
         options = self.options
         operator = ConjunctionOperator(plan, self.dictionary, evaluator, lazy=options.lazy, adaptive=options.adaptive)
         handle = ContinuousQuery(self, query, text, chosen, on_answer)
@@ -264,10 +266,9 @@ class Core:
     def _summarise(self, stream: Stream) -> None:
         """What anyone who reads the stream may match; None keeps everything."""
         runs = [run for _, run in stream.runs]
-        # A count of triples counts each once, which only those who see all of them can do.
         windows = [w for run in runs for w in run.query.windows if w.stream.value == stream.iri]
-        counted = any(isinstance(w.window, TriplesWindow) for w in windows)
-        everything = counted or any(run.needs_everything for run in runs)
+        stream.counted = any(isinstance(w.window, TriplesWindow) for w in windows)
+        everything = any(run.needs_everything for run in runs)
         stream.scanner = stream.lanes = None
         # What is held may be processed after a query was registered that asks for it.
         if not self.options.summary or self.options.lateness_ms or everything:

@@ -143,7 +143,8 @@ class Engine:
         state = self._core.stream(stream)
         if isinstance(triples, str) and "_:" not in triples and self._push_rows(state, triples, time_ms):
             return
-        self._offer(time_ms, Element(state.iri, self._encoder.encode(triples, state.summary)))
+        intake = self._encoder.encode(triples, state.summary, counted=state.counted)
+        self._offer(time_ms, Element(state.iri, intake))
 
     def _push_rows(self, stream: Stream, text: str, at_ms: int) -> bool:
         """Takes text the short way, if all queries have one and nothing is in its way."""
@@ -194,7 +195,7 @@ class Engine:
         )
         for found in elements:
             self._check_pending()
-            intake = self._encoder.encode(found.triples, state.summary)
+            intake = self._encoder.encode(found.triples, state.summary, counted=state.counted)
             self._offer(checked_time(found.at_ms), Element(state.iri, intake))
 
     def _read_lines(self, stream: Stream, sources: list[LineSource], rate: Fraction) -> None:

@@ -39,14 +39,21 @@ class Encoder:
         """A prefix for blank-node labels that no other call or file of this engine has."""
         return f"x{self._engine}s{next(self._calls)}x"
 
-    def encode(self, triples: object, summary: Summary | None = None) -> Intake:
-        """The triples of one call; raises DataError for what is not a triple."""
+    def encode(self, triples: object, summary: Summary | None = None, *, counted: bool = False) -> Intake:
+        """The triples of one call; raises DataError for what is not a triple.
+
+        Where they are `counted`, repeats must be known even of triples that the summary leaves out.
+        """
         if isinstance(triples, str | bytes):
             data = triples.encode("utf-8", "surrogatepass") if isinstance(triples, str) else triples
-            return self._scan(data, self.scope(), summary)
-        # Objects keep their blank nodes, so their text must not be scoped again.
-        text = "".join(f"{t} .\n" for t in coerce_triples(triples))
-        return self._scan(text.encode(), "", summary)
+            scope = self.scope()
+        else:
+            # Objects keep their blank nodes, so their text must not be scoped again.
+            data, scope = "".join(f"{t} .\n" for t in coerce_triples(triples)).encode(), ""
+        intake = self._scan(data, scope, summary)
+        if counted and summary is not None and intake.total > 1:
+            return self._scan(data, scope, None)
+        return intake
 
     def encode_all(self, triples: Iterable[Triple]) -> npt.NDArray[np.int64]:
         """Triples that readers made, all of them."""

@@ -1,8 +1,8 @@
 """The short way for single elements: a triple goes straight to the joins of the queries that ask for it.
 
-Columns pay off for many rows; for one they cost more than the join. A lane takes elements of a stream whose readers all answer
-after every change and have only windows that end by time; it does what `QueryRun.elements` does, row by row. Whatever else a
-stream or a query needs, it has no lane and takes the long way, with the same answers.
+Columns pay off for many rows; for one they cost more than the join. A lane takes elements of a stream whose readers all
+answer after every change and have only windows that end by time; it does what `QueryRun.elements` does, row by row.
+Whatever else a stream or a query needs, it has no lane and takes the long way, with the same answers.
 """
 
 from __future__ import annotations

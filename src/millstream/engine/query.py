@@ -10,7 +10,10 @@ import pyarrow as pa
 
 from millstream.engine.answers import Answer, Bindings, Decoder, Emission
 from millstream.language import algebra as a
+from millstream.language.printer import Printer
+from millstream.plan.conjunction import conjunction_of
 from millstream.plan.explain import explain
+from millstream.plan.explain_run import explain_run
 
 if TYPE_CHECKING:
     from millstream.engine.core import Core
@@ -55,8 +58,16 @@ class ContinuousQuery:
         return tuple(str(w) for w in self._query.warnings)
 
     def explain(self) -> str:
-        """The plan, as readable text."""
-        return explain(self._query)
+        """The query and how it is run, as readable text."""
+        options, printer = self._core.options, Printer(dict(self._query.prefixes))
+        run = explain_run(
+            conjunction_of(self._query),
+            printer,
+            summary=options.summary,
+            lazy=options.lazy,
+            adaptive=options.adaptive,
+        )
+        return f"{explain(self._query)}\n\n{run}"
 
     def take(self) -> list[Answer]:
         """What was emitted since the last take, in order."""

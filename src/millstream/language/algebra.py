@@ -392,6 +392,8 @@ class Query:
     windows: tuple[StreamWindow, ...] = ()
     """All windows the query reads, each once, in order of appearance."""
     name: str | None = None
+    base: str = ""
+    """What relative IRIs are seen from, also those that a function makes."""
     prefixes: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     warnings: tuple[Warning, ...] = field(default=(), compare=False)
     text: str = field(default="", compare=False, repr=False)

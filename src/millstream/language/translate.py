@@ -67,6 +67,7 @@ class _Translation:
             default_windows=tuple(self._default_windows),
             windows=tuple(self._context.used_windows),
             name=self._name(),
+            base=self._context.names.base,
             prefixes=tuple(self._context.names.prefixes.items()),
             warnings=tuple(self._context.warnings),
             text=self._context.text,

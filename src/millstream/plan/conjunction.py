@@ -18,9 +18,7 @@ from millstream.language.windows import StreamWindow
 
 PatternVariable: TypeAlias = Variable | BlankNode
 
-_SO_FAR = (
-    "So far basic graph patterns with filters run, over any windows and graphs: SELECT ?x WHERE { ... FILTER(...) }."
-)
+_SO_FAR = "So far basic graph patterns with filters run, over any windows and graphs: SELECT ?x WHERE { ... FILTER(...) }."
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +54,7 @@ class SourcedPattern:
     def variables(self) -> tuple[PatternVariable, ...]:
         """Each variable once, subject first."""
         t = self.triple
-        return tuple(
-            dict.fromkeys(x for x in (t.subject, t.predicate, t.object) if isinstance(x, Variable | BlankNode))
-        )
+        return tuple(dict.fromkeys(x for x in (t.subject, t.predicate, t.object) if isinstance(x, Variable | BlankNode)))
 
 
 @dataclass(frozen=True, slots=True)
