@@ -15,7 +15,9 @@ from rich.rule import Rule
 from rich.text import Text
 
 from millstream.cli.terminal import output
-from millstream.engine import Answer, ContinuousQuery, Engine
+from millstream.engine import Answer, Engine
+from millstream.language import parse_query
+from millstream.plan.explain import explain
 
 OFFICE = "http://example.org/office/"
 STREAM = OFFICE + "badges"
@@ -92,7 +94,7 @@ def show() -> None:
     for room, next_room in DOORS:
         engine.insert(triple_of(room, "doorTo", next_room))
     query = engine.register(QUERY)
-    _introduce(console, query)
+    _introduce(console)
     for happening in HAPPENINGS:
         _pause(console)
         happening.happen(engine)
@@ -102,17 +104,15 @@ def show() -> None:
     _report(console, query.take(), None)
     counts = engine.stats
     _heading(console, "That was all")
-    console.print(
-        f"{counts['elements']} stream elements, {counts['answers']} changes of the answer, nothing recomputed."
-    )
+    console.print(f"{counts['elements']} stream elements, {counts['answers']} changes of the answer, nothing recomputed.")
     console.print("Next: millstream explain QUERY.rq, or README.md for the same in Python.")
 
 
-def _introduce(console: Console, query: ContinuousQuery) -> None:
+def _introduce(console: Console) -> None:
     _heading(console, "Who was seen next door to whom, within the last 10 seconds?")
     console.print(_indented(QUERY))
     _heading(console, "How it is understood")
-    console.print(_indented(query.explain()))
+    console.print(_indented(explain(parse_query(QUERY))))
     _heading(console, "What happens, and the answers that appear (+) and disappear (-)")
     for number, (room, next_room) in enumerate(DOORS):
         console.print(f"{'' if number else 'before':>8}  there is a door from the {room} to the {next_room}")

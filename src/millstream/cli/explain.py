@@ -1,4 +1,4 @@
-"""`millstream explain`: what a query reads, when it answers, and its algebra drawn as a tree."""
+"""`millstream explain`: what a query reads, when it answers, its algebra drawn as a tree, and how it runs."""
 
 from __future__ import annotations
 
@@ -21,10 +21,14 @@ def explain_file(path: str) -> None:
         query = parse_query(file.text)
     except QueryError as error:
         file.fail(error)
-    output().print(Text(explain(replace(query, warnings=()))))
+    refused: UnsupportedQueryError | None = None
+    try:
+        # What the engine adds to the explanation is how it runs the query.
+        run = Engine().register(file.text).explain().removeprefix(explain(query))
+    except UnsupportedQueryError as error:
+        run, refused = "", error
+    output().print(Text(explain(replace(query, warnings=())) + run))
     for warning in query.warnings:
         note("warning", str(warning), "bold yellow")
-    try:
-        Engine().register(file.text)
-    except UnsupportedQueryError as error:
-        note("not run yet", f"{file.name}: {error}", "bold yellow")
+    if refused is not None:
+        note("not run yet", f"{file.name}: {refused}", "bold yellow")

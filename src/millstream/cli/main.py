@@ -50,7 +50,7 @@ def millstream(
 def explain(
     query: Annotated[str, typer.Argument(metavar="QUERY.rq", help="A file with one query; - reads standard input.")],
 ) -> None:
-    """Show what a query reads, when it answers, and its algebra as a tree."""
+    """Show what a query reads, when it answers, its algebra as a tree, and how it runs."""
     from millstream.cli.explain import explain_file
 
     explain_file(query)
