@@ -249,7 +249,7 @@ class ReferenceQuery:
         """Drops what can never be seen again, so that long timelines stay affordable."""
         for content in self.windows.values():
             content.arrivals = [
-                x for x in content.arrivals if content.visible(x, tick) or x.seen_from > tick and x.seen_from < x.until
+                x for x in content.arrivals if content.visible(x, tick) or (x.seen_from > tick and x.seen_from < x.until)
             ]
 
 

@@ -7,7 +7,7 @@ looks at them, or now and then, when the dictionary is also told what it may for
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -232,14 +232,15 @@ class Core:
     ) -> tuple[ContinuousQuery, QueryRun]:
         """A query with its run, among the others but without any state."""
         query = parse_query(text, base)
-        chosen = query.output if output is None else output_named(output)
+        if output is not None:
+            query = replace(query, output=output_named(output))
         plan = conjunction_of(query)
         evaluator = Evaluator(self.dictionary, now_ms=now_ms, base=query.base)
         options = self.options
         operator = ConjunctionOperator(plan, self.dictionary, evaluator, lazy=options.lazy, adaptive=options.adaptive)
-        handle = ContinuousQuery(self, query, text, chosen, on_answer)
+        handle = ContinuousQuery(self, query, text, on_answer)
         handle.registered_with = (base, now_ms)
-        run = QueryRun(query, chosen, operator, sources_of(query), self.dictionary, handle.emit, options.t0_ms)
+        run = QueryRun(query, operator, sources_of(query), self.dictionary, handle.emit, options.t0_ms)
         handle.attach(run)
         self.queries.append((handle, run))
         for iri in run.streams:

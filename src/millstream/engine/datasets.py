@@ -24,11 +24,12 @@ class Graph:
 
     def insert(self, triples: Triples) -> Triples:
         """Adds triples; gives those that were not there, in order."""
-        triples = _distinct(triples)
-        fresh = triples[self._numbers.find(triples) < 0]
-        if not len(fresh):
-            return fresh
-        places = self._intern(fresh, 1)
+        missing = triples[self._numbers.find(triples) < 0]
+        if not len(missing):
+            return missing
+        places = self._intern(missing, 1)
+        first = _first_of_each(places)
+        fresh, places = missing[first], places[first]
         self._make_room(int(places.max()) + 1)
         self._rows[places] = fresh
         self._present[places] = True
@@ -47,8 +48,9 @@ class Graph:
 
     def delete(self, triples: Triples, at_tick: int) -> Triples:
         """Takes triples away; gives those that were there, in order."""
-        triples = _distinct(triples)
-        gone = triples[self._numbers.find(triples) >= 0]
+        numbers = self._numbers.find(triples)
+        there = np.flatnonzero(numbers >= 0)
+        gone = triples[there[_first_of_each(numbers[there])]]
         if not len(gone):
             return gone
         self._present[self._intern(gone, -1)] = False
@@ -78,8 +80,8 @@ class Graph:
         self._rows, self._present = rows, present
 
 
-def _distinct(triples: Triples) -> Triples:
-    if len(triples) < 2:
-        return np.ascontiguousarray(triples)
-    _, first = np.unique(triples, axis=0, return_index=True)
-    return np.ascontiguousarray(triples[np.sort(first)])
+def _first_of_each(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Where each number stands first, in order."""
+    _, first = np.unique(numbers, return_index=True)
+    first.sort()
+    return first

@@ -69,6 +69,9 @@ class Engine:
 
         `graph` takes what the source has in its default graph; named graphs of the source keep their names.
         """
+        sources = line_sources(source, format, "line", self._set_aside)
+        if sources is not None:
+            return self._load_lines(sources, graph_iri(graph))
         by_graph: dict[str | None, list[Triple]] = {}
         strict = self._options.strict
         for quad in read_quads(source, format=format, base=base, on_rejected=self._set_aside, strict=strict):
@@ -80,6 +83,24 @@ class Engine:
                 change = GraphChange(name, self._encoder.encode_all(some), insert=True)
                 added += self._core.change_graph(change, self._core.now_tick)
         self._core.housekeeping()
+        return added
+
+    def _load_lines(self, sources: list[LineSource], graph: str | None) -> int:
+        """N-Triples and N-Quads, straight from the scanner."""
+        core, added = self._core, 0
+        for source in sources:
+            graphs = source.format is Format.N_QUADS
+            scanner = Scanner(core.dictionary, graphs=graphs, scope=self._encoder.scope())
+            for found, _ in scanned(source, scanner):
+                if found.errors:
+                    self._malformed(source, found)
+                triples = np.column_stack([found.s, found.p, found.o])
+                for name_id in [-1] if found.g is None else np.unique(found.g).tolist():
+                    some = triples if found.g is None else triples[found.g == name_id]
+                    # A graph named by a blank node goes by its label.
+                    name = graph if name_id < 0 else core.dictionary.decode_one(name_id).strip("<>")
+                    added += core.change_graph(GraphChange(name, some, insert=True), core.now_tick)
+                core.housekeeping()
         return added
 
     def insert(self, triples: object, at_ms: int | None = None, graph: str | None = None) -> None:
@@ -176,8 +197,12 @@ class Engine:
         time: str | None = None,
         element: str | None = None,
         base: str | None = None,
+        clock_ms: Callable[[], int] | None = None,
     ) -> None:
-        """A whole source of elements, at full speed: a file, folder, glob, bytes, Arrow or an iterable."""
+        """A whole source of elements, at full speed: a file, folder, glob, bytes, Arrow or an iterable.
+
+        `time` and `element` say where times come from and what an element is; `time="arrival"` asks `clock_ms`.
+        """
         state = self._core.stream(stream)
         rate = None if self._options.lateness_ms else rate_of(time, element)
         sources = None if rate is None else line_sources(source, format, element, self._set_aside)
@@ -192,6 +217,7 @@ class Engine:
             base=base,
             on_rejected=self._set_aside,
             strict=self._options.strict,
+            clock_ms=clock_ms,
         )
         for found in elements:
             self._check_pending()

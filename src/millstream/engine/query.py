@@ -23,13 +23,11 @@ if TYPE_CHECKING:
 class ContinuousQuery:
     """What `Engine.register` gives: answers to take, the answer set as it stands, and what the query is."""
 
-    def __init__(
-        self, core: Core, query: a.Query, text: str, output: a.Output, on_answer: Callable[[Answer], object] | None
-    ) -> None:
+    def __init__(self, core: Core, query: a.Query, text: str, on_answer: Callable[[Answer], object] | None) -> None:
         self._core = core
         self._query = query
         self.text = text
-        self.output = output.value
+        self.output = query.output.value
         self._on_answer = on_answer
         self._decoder = Decoder(core.dictionary, tuple(v.value for v in query.variables))
         self._emissions: list[Emission] = []

@@ -52,7 +52,6 @@ class QueryRun:
     def __init__(
         self,
         query: a.Query,
-        output: a.Output,
         operator: ConjunctionOperator,
         sources: Sources,
         dictionary: Dictionary,
@@ -60,7 +59,6 @@ class QueryRun:
         t0_ms: int,
     ) -> None:
         self.query = query
-        self.output = output
         self.operator = operator
         self._sources = sources
         self._dictionary = dictionary
@@ -98,10 +96,10 @@ class QueryRun:
         width = len(self.query.variables)
         steps = [w.window.step_ms for w in self.query.windows if isinstance(w.window, Step)]
         if self.query.closes_windows:
-            return CloseReporter(self.output, width, emit, steps, t0_ms)
-        if self.output is a.Output.RSTREAM:
+            return CloseReporter(self.query.output, width, emit, steps, t0_ms)
+        if self.query.output is a.Output.RSTREAM:
             return EverythingReporter(width, emit)
-        return ChangeReporter(self.output, width, emit, on_grids=bool(steps))
+        return ChangeReporter(self.query.output, width, emit, on_grids=bool(steps))
 
     # What it reads ----------------------------------------------------------------------------------------------------
 

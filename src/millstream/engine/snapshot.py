@@ -41,7 +41,7 @@ def unpack(data: bytes) -> Any:
             arrays = [archive[f"a{i}"] for i in range(len(archive.files) - 1)]
             return _restored(json.loads(archive["description"].tobytes()), arrays)
     except (ValueError, KeyError, OSError, EOFError, IndexError, TypeError, zipfile.BadZipFile) as error:
-        raise SnapshotError(f"the snapshot is damaged: {error}") from error
+        raise SnapshotError(f"the snapshot is damaged: {error or type(error).__name__}") from error
 
 
 def _described(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:

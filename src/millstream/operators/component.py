@@ -13,10 +13,17 @@ import numpy as np
 from pyoxigraph import BlankNode, Variable
 
 from millstream.errors import UnsupportedQueryError
-from millstream.kernels.join import IntervalJoin
+from millstream.kernels.join import DIFFERENT, SAME, IntervalJoin
 from millstream.kernels.tuples import TupleTable
 from millstream.operators.rows import FOREVER, Arrivals, Column, Intervals
-from millstream.plan.conjunction import GraphSource, MergedSource, PatternVariable, Source, SourcedPattern
+from millstream.plan.conjunction import (
+    GraphSource,
+    MergedSource,
+    PatternVariable,
+    Source,
+    SourcedPattern,
+    TermTest,
+)
 
 MOST_PATTERNS = 64
 _LANES = 63
@@ -26,9 +33,15 @@ class JoinComponent:
     """A part with variables, kept by an interval join."""
 
     def __init__(
-        self, numbers: Sequence[int], patterns: Sequence[SourcedPattern], *, lazy: bool = True, adaptive: bool = True
+        self,
+        numbers: Sequence[int],
+        patterns: Sequence[SourcedPattern],
+        tests: Sequence[TermTest] = (),
+        *,
+        lazy: bool = True,
+        adaptive: bool = True,
     ) -> None:
-        """`numbers` are the patterns' places in the whole conjunction."""
+        """`numbers` are the patterns' places in the whole conjunction; `tests` are on variables of this part."""
         members = [patterns[n] for n in numbers]
         self.variables = tuple(dict.fromkeys(v for p in members for v in p.variables))
         index = {v: i for i, v in enumerate(self.variables)}
@@ -71,6 +84,7 @@ class JoinComponent:
             lazy=lazy,
             adaptive=adaptive,
             relations=relations,
+            filters=[(SAME if t.same else DIFFERENT, index[t.left], index[t.right]) for t in tests],
             visible=list(range(len(self.variables))),
         )
         self._join = self._make()

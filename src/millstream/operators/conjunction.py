@@ -21,7 +21,7 @@ from millstream.operators.expressions import Evaluator
 from millstream.operators.matching import Matcher, Test
 from millstream.operators.product import Product
 from millstream.operators.rows import FOREVER, Arrivals, Column, Deltas, Intervals
-from millstream.plan.conjunction import Conjunction, PatternVariable, Source
+from millstream.plan.conjunction import Conjunction, PatternVariable, Source, TermTest, term_test
 
 
 class ConjunctionOperator:
@@ -41,7 +41,7 @@ class ConjunctionOperator:
         for expression in plan.filters:
             evaluator.check(expression)
         self.components = [
-            JoinComponent(members, plan.patterns, lazy=lazy, adaptive=adaptive)
+            JoinComponent(members, plan.patterns, self._term_tests(members), lazy=lazy, adaptive=adaptive)
             if any(plan.patterns[n].variables for n in members)
             else GroundComponent(members[0])
             for members in plan.components
@@ -54,6 +54,12 @@ class ConjunctionOperator:
         self._merge = TimeMerge(len(self._projection))
         self.matchers = self._matchers(dictionary)
         self._place_filters()
+
+    def _term_tests(self, members: tuple[int, ...]) -> list[TermTest]:
+        """The filters that the join of a part applies itself, as soon as both variables are bound."""
+        variables = {v for n in members for v in self.plan.patterns[n].variables}
+        tests = [term_test(f, self.plan.patterns) for f in self.plan.filters]
+        return [t for t in tests if t is not None and {t.left, t.right} <= variables]
 
     def _matchers(self, dictionary: Dictionary) -> dict[Source, Matcher]:
         tests: dict[Variable, Test] = {}
@@ -87,9 +93,11 @@ class ConjunctionOperator:
             variables = mentioned(expression) & self._bound
             if len(variables) == 1:
                 continue
+            test = term_test(expression, self.plan.patterns)
             for i, component in enumerate(self.components):
                 if variables and variables <= set(component.variables):
-                    self._component_filters[i].append(expression)
+                    if test is None:
+                        self._component_filters[i].append(expression)
                     break
             else:
                 self._final_filters.append(expression)

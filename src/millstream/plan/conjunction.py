@@ -86,6 +86,33 @@ class Conjunction:
         return tuple(sorted(tuple(sorted(members)) for _, members in groups))
 
 
+@dataclass(frozen=True, slots=True)
+class TermTest:
+    """Two variables that must be the same term, or must not."""
+
+    left: Variable
+    right: Variable
+    same: bool
+
+
+def term_test(expression: a.Expression, patterns: tuple[SourcedPattern, ...]) -> TermTest | None:
+    """What a filter asks for, if that is whether two variables are one term.
+
+    For `=` and `!=` that is so where one of them is never a literal: a subject or a predicate. Between literals they
+    compare values: 1 and 01 are equal, and NaN is not equal to itself.
+    """
+    match expression:
+        case a.FunctionCall("SAMETERM", (Variable() as left, Variable() as right)):
+            return TermTest(left, right, same=True)
+        case a.Not(a.FunctionCall("SAMETERM", (Variable() as left, Variable() as right))):
+            return TermTest(left, right, same=False)
+        case a.Comparison("=" | "!=", Variable() as left, Variable() as right):
+            no_literals = {x for p in patterns for x in (p.triple.subject, p.triple.predicate) if isinstance(x, Variable)}
+            if left != right and (left in no_literals or right in no_literals):
+                return TermTest(left, right, same=expression.operator == "=")
+    return None
+
+
 def conjunction_of(query: a.Query) -> Conjunction:
     """The query as a conjunction; raises UnsupportedQueryError for what is not one."""
     return _Flattening(query).run()
@@ -159,6 +186,10 @@ class _Flattening:
     # Refusals ---------------------------------------------------------------------------------------------------------
 
     def _refuse_pattern(self, pattern: a.Pattern) -> None:
+        grouping = _grouping_below(pattern)
+        if grouping is not None:
+            place = next((g.place for _, g in grouping.aggregates), None)
+            raise self._refuse("GROUP BY or an aggregate", _SO_FAR, place)
         what = {
             a.Path: "A property path with |, ?, *, + or !",
             a.LeftJoin: "OPTIONAL",
@@ -179,6 +210,13 @@ class _Flattening:
 
     def _refuse(self, what: str, instead: str, place: Place | None = None) -> UnsupportedQueryError:
         return UnsupportedQueryError(what, instead=instead, text=self._query.text, place=place or self._query.place)
+
+
+def _grouping_below(pattern: a.Pattern) -> a.Group | None:
+    """The grouping that a selected expression, a HAVING or an order belongs to."""
+    while isinstance(pattern, a.Extend | a.Filter | a.OrderBy | a.Project | a.Distinct | a.Slice):
+        pattern = pattern.pattern
+    return pattern if isinstance(pattern, a.Group) else None
 
 
 def _conjuncts(expression: a.Expression) -> list[a.Expression]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pyoxigraph import BlankNode, NamedNode, Variable
 
+from millstream.language import algebra as a
 from millstream.language.printer import Printer
 from millstream.language.scope import mentioned
 from millstream.plan.conjunction import (
@@ -14,6 +15,7 @@ from millstream.plan.conjunction import (
     Source,
     SourcedPattern,
     WindowSource,
+    term_test,
 )
 
 
@@ -27,7 +29,7 @@ def explain_run(
         lines.append(f"  part {number}: {_shape(plan, members)}")
         lines.extend(f"    {line}" for line in _views([plan.patterns[n] for n in members], printer))
         lines.extend(
-            f"    filter {printer.expression(f)}, after the join"
+            f"    filter {printer.expression(f)}, {_moment(plan, f)}"
             for f in plan.filters
             if _place(plan, f) == number - 1 and len(_bound(plan, f)) > 1
         )
@@ -75,17 +77,21 @@ def _source(source: Source, printer: Printer) -> str:
     raise TypeError(source)
 
 
-def _bound(plan: Conjunction, expression: object) -> set[PatternVariable]:
-    return set(plan.variables) & set(mentioned(expression))  # type: ignore[arg-type]  # an expression of the plan
+def _bound(plan: Conjunction, expression: a.Expression) -> set[PatternVariable]:
+    return set(plan.variables) & set(mentioned(expression))
 
 
-def _place(plan: Conjunction, expression: object) -> int | None:
+def _place(plan: Conjunction, expression: a.Expression) -> int | None:
     """The part that binds all variables of a filter; None: only the whole does."""
     variables = _bound(plan, expression)
     for number, members in enumerate(plan.components):
         if variables and variables <= {v for n in members for v in plan.patterns[n].variables}:
             return number
     return None
+
+
+def _moment(plan: Conjunction, expression: a.Expression) -> str:
+    return "after the join" if term_test(expression, plan.patterns) is None else "as soon as both are bound"
 
 
 def _early_filters(plan: Conjunction, printer: Printer) -> list[str]:

@@ -11,10 +11,10 @@ _SHORT = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 
 
 def term_of(text: str) -> NamedNode | BlankNode | Literal:
-    """The term that a canonical text stands for; a blank node keeps its label.
+    r"""The term that a canonical text stands for; a blank node keeps its label.
 
-    >>> term_of('"a\\\\n"@en').value
-    'a\\n'
+    >>> term_of(r'"a\n"@en').value
+    'a\n'
     """
     if text[0] == "<":
         return NamedNode(text[1:-1])

@@ -49,9 +49,7 @@ class Rejections:
     source: str
     receiver: OnRejected | None = None
 
-    def reject(
-        self, reason: str, *, line: int | None = None, column: int | None = None, text: str | bytes = ""
-    ) -> None:
+    def reject(self, reason: str, *, line: int | None = None, column: int | None = None, text: str | bytes = "") -> None:
         """Set one thing aside."""
         rejected = Rejected(self.source, line, column, reason, bounded(text))
         if self.receiver is None:

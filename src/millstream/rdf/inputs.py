@@ -130,9 +130,7 @@ class ByteStream:
         if found is None:
             return b""
         if not isinstance(found, bytes | bytearray | memoryview):
-            raise DataError(
-                f"read() must give bytes or text, got {type(found).__name__}", source=self._rejections.source
-            )
+            raise DataError(f"read() must give bytes or text, got {type(found).__name__}", source=self._rejections.source)
         return bytes(found)
 
 
@@ -165,9 +163,7 @@ def memory(source: bytes | bytearray | memoryview) -> io.BytesIO:
     return io.BytesIO(source)
 
 
-def files_of(
-    source: str | os.PathLike[str], *, any_ending: bool, receiver: OnRejected | None = None
-) -> Iterator[FileInput]:
+def files_of(source: str | os.PathLike[str], *, any_ending: bool, receiver: OnRejected | None = None) -> Iterator[FileInput]:
     """The files that a path, folder or glob means, in the order of their names.
 
     In folders, names that begin with `.` or `_` are left out, as Spark does; files whose ending tells no format are set
@@ -178,9 +174,7 @@ def files_of(
     try:
         is_folder, exists = path.is_dir(), path.exists()
     except (OSError, ValueError) as error:
-        raise DataError(
-            "not a path; pass content as bytes, not as text", source=repr(text[:60]), text=text[:60]
-        ) from error
+        raise DataError("not a path; pass content as bytes, not as text", source=repr(text[:60]), text=text[:60]) from error
     if is_folder:
         yield from _files_in(path, any_ending=any_ending, receiver=receiver)
     elif exists:

@@ -82,9 +82,7 @@ class Part:
             skipped: set[int] = set()
             batches = open_table(self.format, stream, self.rejections, path=path, skipped=skipped)
             first_line = 2 if self.format is Format.CSV else 1
-            yield from read_rows(
-                batches, self.scope, self.rejections, timed=timed, first_line=first_line, skipped=skipped
-            )
+            yield from read_rows(batches, self.scope, self.rejections, timed=timed, first_line=first_line, skipped=skipped)
 
     def quads(self) -> Iterator[Quad]:
         """All its quads."""

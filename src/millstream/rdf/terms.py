@@ -66,9 +66,7 @@ def coerce_triples(triples: object, *, scope: BlankScope | None = None) -> tuple
             f"triples must be N-Triples text or an iterable of triples, got {type(triples).__name__}",
             text=bounded(_shown(triples)),
         )
-    return without_repeats(
-        triple for position, item in enumerate(triples) for triple in _from_item(item, position, scope)
-    )
+    return without_repeats(triple for position, item in enumerate(triples) for triple in _from_item(item, position, scope))
 
 
 def _from_text(text: str | bytes | bytearray | memoryview, scope: BlankScope) -> tuple[Triple, ...]:
@@ -81,9 +79,7 @@ def _from_text(text: str | bytes | bytearray | memoryview, scope: BlankScope) ->
         fault = fault_of(error)
         lines = encoded.split(b"\n")
         line = lines[fault.line - 1] if fault.line and fault.line <= len(lines) else encoded
-        raise DataError(
-            fault.reason, source="triples", line=fault.line, column=fault.column, text=bounded(line)
-        ) from None
+        raise DataError(fault.reason, source="triples", line=fault.line, column=fault.column, text=bounded(line)) from None
     return without_repeats(quad.triple for quad in scope.rename(quads, encoded))
 
 
@@ -110,9 +106,7 @@ def _from_item(item: object, position: int, scope: BlankScope) -> tuple[Triple, 
     if all(isinstance(part, str) and not isinstance(part, _RdflibTerm) for part in parts):
         s, p, o = (_one_term(part, f"{where}.{role}") for part, role in zip(parts, "spo", strict=True))
         return (_parse_line(f"{s} {p} {o} .", scope, where).triple,)
-    subject, predicate, obj = (
-        _coerce_term(part, f"{where}.{role}", scope) for part, role in zip(parts, "spo", strict=True)
-    )
+    subject, predicate, obj = (_coerce_term(part, f"{where}.{role}", scope) for part, role in zip(parts, "spo", strict=True))
     if not isinstance(subject, NamedNode | BlankNode):
         raise DataError(f"a subject is an IRI or a blank node, got {subject}", source=where, text=bounded(str(subject)))
     if not isinstance(predicate, NamedNode):

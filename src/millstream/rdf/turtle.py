@@ -105,9 +105,7 @@ class _TurtleReader:
         ended = False
         wanted = self._chunk
         while True:
-            sentence = next_sentence(
-                self._buffer, self._position, ended=ended, in_graph=self._in_graph, graphs=self._graphs
-            )
+            sentence = next_sentence(self._buffer, self._position, ended=ended, in_graph=self._in_graph, graphs=self._graphs)
             match sentence.kind:
                 case Kind.MORE:
                     yield from self._flush()
@@ -200,9 +198,7 @@ class _TurtleReader:
         match = _LABEL.search(plain, max(0, len(plain) - _MAX_LABEL))
         if before := plain[: match.start()].strip() if match else plain:
             # As after a forgotten dot: what stands before the name is no part of it.
-            self._rejections.reject(
-                "a graph's name must stand alone", line=item.line, column=self._at(item), text=before
-            )
+            self._rejections.reject("a graph's name must stand alone", line=item.line, column=self._at(item), text=before)
         self._graph = self._named(match["label"], item) if match else _LOST
 
     def _named(self, label: bytes, item: _Item) -> GraphName | _Lost:
