@@ -6,6 +6,7 @@ looks at them, or now and then, when the dictionary is also told what it may for
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -85,6 +86,8 @@ class Core:
         self.queries: list[tuple[ContinuousQuery, QueryRun]] = []
         self.before = NEVER
         self.counts = {"elements": 0, "triples": 0, "kept": 0, "changes": 0, "late": 0, "rejected": 0}
+        self.undelivered: deque[tuple[Callable[[Answer], object], Answer]] = deque()
+        """Answers on their way to callbacks, which must not run before a change has reached all queries."""
         self._until_housekeeping = _HOUSEKEEPING_EVERY
 
     # Time -------------------------------------------------------------------------------------------------------------
@@ -96,8 +99,9 @@ class Core:
 
     @property
     def now_tick(self) -> int:
-        """The tick of something that happens now, after all that has happened."""
-        return max(self.before, tick(self.clock_ms, ELEMENT))
+        """The tick of something that happens now: among the elements of this millisecond, unless that is over."""
+        now = tick(self.clock_ms, ELEMENT)
+        return now if self.before <= now + 1 else self.before
 
     def pass_time(self, before: int) -> None:
         self.before = max(self.before, before)
@@ -105,6 +109,13 @@ class Core:
     def catch_up(self, query: ContinuousQuery) -> None:
         if query.run is not None:
             query.run.pass_time(self.before)
+            self.deliver()
+
+    def deliver(self) -> None:
+        """Calls back; a callback may call the engine, and what is left by one that raises is delivered next time."""
+        while self.undelivered:
+            callback, answer = self.undelivered.popleft()
+            callback(answer)
 
     def catch_up_all(self) -> None:
         for _, run in self.queries:
@@ -148,9 +159,9 @@ class Core:
         self._hand_on(stream, batch, 1, intake.total)
 
     def process_batch(self, stream: Stream, batch: ElementBatch, elements: int) -> None:
-        """Elements of one triple each that happen next; `elements` counts those left out of the batch as well."""
+        """Elements that happen next; `elements` counts those left out of the batch as well."""
         self.pass_time(int(batch.ticks[0]))
-        self._hand_on(stream, batch, elements, elements)
+        self._hand_on(stream, batch, elements, int(batch.total_triples[-1]) - stream.triples)
         self.pass_time(int(batch.ticks[-1]) + 1)
         self.housekeeping()
 
@@ -166,6 +177,13 @@ class Core:
                 # That passes with the first element, so look again at the next.
                 stream.scanner = None
         return stream.lanes
+
+    def process_now(self, change: GraphChange) -> None:
+        """A change that happens now, whatever the time is."""
+        self.change_graph(change, self.now_tick)
+        self._until_housekeeping -= 1
+        if self._until_housekeeping <= 0:
+            self.housekeeping()
 
     def process_rows(
         self, stream: Stream, lanes: list[tuple[ContinuousQuery, Lane]], rows: list[Row], at_ms: int, total: int
@@ -256,9 +274,10 @@ class Core:
     def close_query(self, query: ContinuousQuery) -> None:
         for handle, run in self.queries:
             if handle is query:
+                self.catch_up(query)
+                self.queries.remove((handle, run))
                 handle.detach()
                 run.close(self.now_tick)
-                self.queries.remove((handle, run))
                 for iri in run.streams:
                     self.streams[iri].runs.remove((handle, run))
                     self._summarise(self.streams[iri])
@@ -283,9 +302,8 @@ class Core:
         """Brings all queries up to date and lets the dictionary forget what no one can need any more."""
         self._until_housekeeping = _HOUSEKEEPING_EVERY
         self.catch_up_all()
-        oldest = [query.oldest_pending_ms for query, _ in self.queries]
-        waiting = min((tick(ms, 0) for ms in oldest if ms is not None), default=self.before)
-        self.dictionary.forget_before(min(self.before, waiting))
+        needed = [query.needed_since for query, _ in self.queries] + [run.reporter.needed_since for _, run in self.queries]
+        self.dictionary.forget_before(min([self.before, *(at for at in needed if at is not None)]))
         self.dictionary.settle()
 
     # Snapshots --------------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from millstream.engine.options import Options, checked_time, graph_iri
 from millstream.engine.ordering import Ordering
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.snapshot import pack, unpack
+from millstream.engine.tables import clean_table, table_batch
 from millstream.errors import DataError, LateElementError, PendingLimitError
 from millstream.kernels.scanner import Scanned, Scanner
 from millstream.operators.rows import ELEMENT, GRID, tick
@@ -162,19 +163,20 @@ class Engine:
         time_ms = checked_time(at_ms)
         self._check_pending()
         state = self._core.stream(stream)
-        if isinstance(triples, str) and "_:" not in triples and self._push_rows(state, triples, time_ms):
+        data, scope = self._encoder.text_of(triples)
+        if not scope and self._push_rows(state, data, time_ms):
             return
-        intake = self._encoder.encode(triples, state.summary, counted=state.counted)
+        intake = self._encoder.encode_text(data, scope, state.summary, counted=state.counted)
         self._offer(time_ms, Element(state.iri, intake))
 
-    def _push_rows(self, stream: Stream, text: str, at_ms: int) -> bool:
-        """Takes text the short way, if all queries have one and nothing is in its way."""
+    def _push_rows(self, stream: Stream, data: bytes, at_ms: int) -> bool:
+        """Takes an element the short way, if all queries have one and nothing is in its way."""
         lanes = self._core.lanes(stream)
         ordering = self._ordering
         if lanes is None or not ordering.passes_through or ordering.is_late(at_ms):
             return False
         assert stream.scanner is not None
-        rows, total, errors = stream.scanner.feed_whole(text.encode("utf-8", "surrogatepass"))
+        rows, total, errors = stream.scanner.feed_whole(data)
         if errors:
             line, column, reason, bad = errors[0]
             raise DataError(reason, source="triples", line=line, column=column, text=bad)
@@ -209,6 +211,8 @@ class Engine:
         if rate is not None and sources is not None:
             self._read_lines(state, sources, rate)
             return
+        if time in (None, "column") and element is None and self._read_table(state, source):
+            return
         elements = read_elements(
             source,
             format=format,
@@ -223,6 +227,22 @@ class Engine:
             self._check_pending()
             intake = self._encoder.encode(found.triples, state.summary, counted=state.counted)
             self._offer(checked_time(found.at_ms), Element(state.iri, intake))
+
+    def _read_table(self, stream: Stream, table: object) -> bool:
+        """A table as one batch, if nothing is wrong with it and nothing in its way."""
+        clean = clean_table(table) if self._ordering.passes_through else None
+        if clean is None or self._ordering.is_late(int(clean.at_ms[0])):
+            return False
+        checked_time(int(clean.at_ms[0]))
+        self._check_pending()
+        # Only who sees all triples of an element knows which of them are repeats.
+        summary = None if stream.counted and len(clean.at_ms) < clean.rows else stream.summary
+        scanner = Scanner(self._core.dictionary, summary=summary, scope=self._encoder.scope())
+        batch = table_batch(clean, scanner, stream.iri, stream.elements, stream.triples)
+        if batch is None:
+            return False
+        self._offer_batch(stream, batch, len(batch))
+        return True
 
     def _read_lines(self, stream: Stream, sources: list[LineSource], rate: Fraction) -> None:
         """Lines at a rate, straight from the scanner to the queries."""
@@ -303,7 +323,8 @@ class Engine:
             self._late(int(one.at_ms[0]), Element(stream.iri, intake))
         if late < len(batch):
             self._ordering.see(int(batch.at_ms[-1]))
-            self._core.process_batch(stream, batch.slice(late, len(batch)) if late else batch, elements - late)
+            rest = batch.slice(late, len(batch)) if late else batch
+            self._core.process_batch(stream, rest, elements - late)
 
     def _check_pending(self) -> None:
         pending = sum(query.pending for query, _ in self._core.queries)

@@ -44,12 +44,19 @@ class Encoder:
 
         Where they are `counted`, repeats must be known even of triples that the summary leaves out.
         """
+        data, scope = self.text_of(triples)
+        return self.encode_text(data, scope, summary, counted=counted)
+
+    def text_of(self, triples: object) -> tuple[bytes, str]:
+        """N-Triples of what a caller passed, and the scope of its blank nodes; without one, labels are as they are."""
         if isinstance(triples, str | bytes):
             data = triples.encode("utf-8", "surrogatepass") if isinstance(triples, str) else triples
-            scope = self.scope()
-        else:
-            # Objects keep their blank nodes, so their text must not be scoped again.
-            data, scope = "".join(f"{t} .\n" for t in coerce_triples(triples)).encode(), ""
+            return data, self.scope() if b"_:" in data else ""
+        # Objects keep their blank nodes, so their text must not be scoped again.
+        return "".join([f"{t} .\n" for t in coerce_triples(triples)]).encode(), ""
+
+    def encode_text(self, data: bytes, scope: str, summary: Summary | None, *, counted: bool) -> Intake:
+        """As `encode`, from what `text_of` gave."""
         intake = self._scan(data, scope, summary)
         if counted and summary is not None and intake.total > 1:
             return self._scan(data, scope, None)

@@ -1,0 +1,108 @@
+"""The fast way in for Arrow tables without a fault: all rows as one text for the scanner, times and elements as columns.
+
+A table with anything to complain about (nulls, cells that are no terms, times that go back) takes the readers of
+`millstream.rdf`, which complain row by row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from millstream.engine.batch import ElementBatch
+from millstream.kernels.scanner import Scanner
+
+_NOT_IN_A_CELL = r"^\s*$|[\r\n]"
+
+
+@dataclass(frozen=True, slots=True)
+class CleanTable:
+    """Rows as N-Triples lines; for each row its element's place, for each element its time."""
+
+    lines: memoryview
+    rows: int
+    element: npt.NDArray[np.int64]
+    at_ms: npt.NDArray[np.int64]
+
+
+def clean_table(table: object) -> CleanTable | None:
+    """The table in the form the scanner takes, if it is one and nothing is wrong with it at first sight."""
+    if not isinstance(table, pa.Table) or not {"s", "p", "o", "at_ms"} <= set(table.column_names) or not table.num_rows:
+        return None
+    names = [name for name in ("s", "p", "o", "at_ms", "element") if name in table.column_names]
+    if len(set(table.column_names)) != len(table.column_names) or any(table[name].null_count for name in names):
+        return None
+    texts = [table[name].combine_chunks() for name in ("s", "p", "o")]
+    if not all(pa.types.is_string(t.type) or pa.types.is_large_string(t.type) for t in texts):
+        return None
+    if not pa.types.is_integer(table["at_ms"].type):
+        return None
+    # Each cell has one term or more, and a line has three: so a line that is read has one in each.
+    if any(pc.any(pc.match_substring_regex(t, _NOT_IN_A_CELL)).as_py() for t in texts):
+        return None
+    times = table["at_ms"].cast(pa.int64()).to_numpy()
+    first = _first_rows(table)
+    element = np.cumsum(first) - 1
+    at_ms = times[first]
+    if (times != at_ms[element]).any() or (np.diff(at_ms) < 0).any():
+        return None
+    return CleanTable(_as_lines(texts), table.num_rows, element, at_ms)
+
+
+def _as_lines(texts: list[pa.Array[Any]]) -> memoryview:
+    """The cells of each row with a dot behind them, all in one piece of memory."""
+    kind = pa.large_string()
+    cells: list[Any] = [t.cast(kind) for t in texts]
+    lines = pc.binary_join_element_wise(*cells, pa.scalar(".\n", kind), pa.scalar(" ", kind))
+    _, ends, data = lines.buffers()
+    return memoryview(data).cast("B")[: np.frombuffer(ends, np.int64)[len(lines)]]
+
+
+def _first_rows(table: pa.Table) -> npt.NDArray[np.bool_]:
+    """Which rows begin an element."""
+    first = np.ones(table.num_rows, np.bool_)
+    if "element" in table.column_names:
+        column = table["element"].combine_chunks()
+        first[1:] = pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
+    return first
+
+
+def table_batch(clean: CleanTable, scanner: Scanner, stream: str, elements: int, triples: int) -> ElementBatch | None:
+    """The table as elements of a stream that had so many elements and triples before; None if a row is malformed."""
+    found = scanner.feed(clean.lines, True)
+    if found.errors or scanner.statements != clean.rows:
+        return None
+    row = found.index
+    table = np.column_stack([found.s, found.p, found.o])
+    element = clean.element[row]
+    size = len(clean.at_ms)
+    if size == clean.rows:
+        totals = triples + 1 + np.arange(size)
+        return ElementBatch(stream, clean.at_ms, table, element, triples + 1 + row, totals, triples, elements + 1)
+    # Repeats within an element are one triple: the first of each stays.
+    repeat = _repeats(element, table)
+    counted = np.bincount(clean.element, minlength=size) - np.bincount(element[repeat], minlength=size)
+    totals = triples + np.cumsum(counted)
+    rank = np.arange(clean.rows)
+    rank -= np.searchsorted(row[repeat], rank)
+    kept = ~repeat
+    number = triples + 1 + rank[row[kept]]
+    return ElementBatch(stream, clean.at_ms, table[kept], element[kept], number, totals, triples, elements + 1)
+
+
+def _repeats(element: npt.NDArray[np.int64], triples: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Which rows have come before in their element."""
+    columns = (triples[:, 2], triples[:, 1], triples[:, 0], element)
+    order = np.lexsort(columns)
+    same = np.ones(max(len(order) - 1, 0), np.bool_)
+    for column in columns:
+        ordered = column[order]
+        same &= ordered[1:] == ordered[:-1]
+    repeat = np.zeros(len(order), np.bool_)
+    repeat[order[1:]] = same
+    return repeat
