@@ -12,6 +12,7 @@ import numpy as np
 
 from millstream.engine.batch import ElementBatch
 from millstream.engine.feeds import grid_after
+from millstream.kernels.dictionary import Dictionary
 from millstream.language.windows import Now, Range, Slide, Step, WindowKind
 from millstream.operators.rows import ELEMENT, EXPIRY, GRID
 
@@ -19,8 +20,9 @@ from millstream.operators.rows import ELEMENT, EXPIRY, GRID
 class VisibleTicks:
     """The intervals of all triples of one window, and the ticks at which one of them begins or ends."""
 
-    def __init__(self, window: WindowKind, t0_ms: int) -> None:
+    def __init__(self, window: WindowKind, dictionary: Dictionary, t0_ms: int) -> None:
         self._window = window
+        self._dictionary = dictionary
         self._t0_ms = t0_ms
         self._intervals: dict[tuple[int, int, int], list[list[int]]] = {}
         self._due: list[tuple[int, tuple[int, int, int]]] = []
@@ -29,6 +31,9 @@ class VisibleTicks:
         for triple, element in zip(batch.triples.tolist(), batch.element.tolist(), strict=True):
             interval = self._interval(int(batch.at_ms[element]))
             if interval is not None:
+                # A term that were forgotten would come again with another id, and look like another triple.
+                for term in triple:
+                    self._dictionary.touch_one(term, interval[1])
                 self._add((triple[0], triple[1], triple[2]), *interval)
 
     def _interval(self, at_ms: int) -> tuple[int, int] | None:
