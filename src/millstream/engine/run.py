@@ -71,7 +71,7 @@ class QueryRun:
         # Windows whose patterns were all optimised away, or that match everything, still close and expire.
         self._visible: dict[StreamWindow, VisibleTicks] = {}
         if isinstance(self.reporter, EverythingReporter):
-            self._visible = {w: VisibleTicks(w.window, t0_ms) for w in query.windows}
+            self._visible = {w: VisibleTicks(w.window, dictionary, t0_ms) for w in query.windows}
         self._events_open: set[StreamWindow] = set()
 
     def _make_inputs(self, t0_ms: int) -> list[_Input]:
