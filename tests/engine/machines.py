@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from millstream.engine import Engine
-from tests.engine.scenarios import Scenario, Step
+from tests.engine.scenarios import Close, Register, Scenario, Session, Step
 from tests.reference import Change, Reference, Row
 
 
@@ -63,3 +64,48 @@ def check(scenario: Scenario, **options: Any) -> None:
         rows = Counter(tuple(s.get(v) for v in query.variables) for s in query.solutions())
         assert rows == expected.answers, f"answer set {rows}, expected {expected.answers}"
         assert engine.stats["late"] == len(reference.late)
+
+
+def run_session(
+    session: Session, after_each: Callable[[Engine], object] = lambda _: None, *, take_each: bool = False, **options: Any
+) -> None:
+    """Every query of a session emits what the reference evaluator says, whatever else runs, until it is closed."""
+    engine = Engine(lateness_ms=session.lateness_ms, t0_ms=session.t0_ms, **options)
+    reference = Reference(lateness_ms=session.lateness_ms, t0_ms=session.t0_ms)
+    for graph, some in session.loaded:
+        text = "\n".join(some)
+        engine.load(text.encode(), graph=graph, format="nt")
+        reference.load(text, graph=graph)
+    queries: list[tuple[Any, Any]] = []
+    emitted: list[list[tuple[int, int, Row]]] = []
+    for step in session.steps:
+        match step:
+            case Register(text, output):
+                queries.append((engine.register(text, output=output), reference.register(text, output=output)))
+                emitted.append([])
+            case Close(place):
+                query, expected = queries[place]
+                query.close()
+                if expected in reference.queries:
+                    reference.queries.remove(expected)
+            case Step():
+                take_step(engine, step)
+                take_step(reference, step)
+        after_each(engine)
+        for (query, _), so_far in zip(queries, emitted, strict=True):
+            so_far.extend(flat(query.take(), query.variables) if take_each else ())
+    engine.finish()
+    reference.finish()
+    for (query, expected), so_far in zip(queries, emitted, strict=True):
+        after_each(engine)
+        if not query.closed:
+            rows = Counter(tuple(s.get(v) for v in query.variables) for s in query.solutions())
+            assert rows == expected.answers, f"answer set {rows}, expected {expected.answers}"
+        assert_same(so_far + flat(query.take(), query.variables), expected.changes)
+    assert engine.stats["late"] == len(reference.late)
+
+
+def forget_all_that_may_be(engine: Engine) -> None:
+    """Has the dictionary forget at once what it otherwise would over time: what is still needed must survive."""
+    engine._core.housekeeping()
+    engine._core.dictionary.sweep(1 << 16)

@@ -1,6 +1,7 @@
 """Random conjunctive queries with random timelines, small enough that everything meets everything.
 
-A scenario is a query text, engine options, and steps: calls that the engine and the reference evaluator both take.
+A scenario is a query text, engine options, and steps: calls that the engine and the reference evaluator both take. A session
+has several queries that come and go, over datasets that hold something before it begins.
 """
 
 from __future__ import annotations
@@ -69,9 +70,29 @@ filters = st.one_of(
 
 
 @st.composite
+def shapes(draw: st.DrawFn) -> list[str]:
+    """Patterns that hang together: chains of up to six, cycles, stars, parallel ones."""
+    shape = draw(st.sampled_from(["chain", "cycle", "star", "parallel"]))
+    size = draw(st.integers(2, 6 if shape == "chain" else 4))
+    names = [f"?{letter}" for letter in "abcdefg"]
+    match shape:
+        case "chain":
+            ends = [(names[i], names[i + 1]) for i in range(size)]
+        case "cycle":
+            ends = [(names[i], names[(i + 1) % size]) for i in range(size)]
+        case "star":
+            ends = [(names[0], names[i + 1]) for i in range(size)]
+        case _:
+            ends = [(names[0], names[1]) for _ in range(size)]
+    turned = [end if draw(st.integers(0, 3)) else end[::-1] for end in ends]
+    return [f"{s} {draw(predicates)} {o}" for s, o in turned]
+
+
+@st.composite
 def groups(draw: st.DrawFn) -> str:
     """Triple patterns of one block, perhaps with a filter of its own."""
-    body = " . ".join(draw(st.lists(patterns, min_size=1, max_size=2)))
+    some = draw(st.one_of(st.lists(patterns, min_size=1, max_size=2), st.lists(patterns, min_size=1, max_size=2), shapes()))
+    body = " . ".join(some)
     if draw(st.integers(0, 4)) == 0:
         body += f" FILTER({draw(filters)})"
     return body
@@ -110,9 +131,9 @@ def queries(draw: st.DrawFn) -> str:
     return f"{head} {' '.join(clauses)} WHERE {{ {' '.join(body)} }}"
 
 
-triples = st.tuples(
-    st.sampled_from(NODES[:3]), st.sampled_from(PREDICATES), st.sampled_from(NODES[:3] + NUMBERS)
-).map(lambda t: " ".join(t) + " .")
+triples = st.tuples(st.sampled_from(NODES[:3]), st.sampled_from(PREDICATES), st.sampled_from(NODES[:3] + NUMBERS)).map(
+    lambda t: " ".join(t) + " ."
+)
 
 
 @st.composite
@@ -141,6 +162,48 @@ def timelines(draw: st.DrawFn, lateness_ms: int) -> tuple[Step, ...]:
 def scenarios(draw: st.DrawFn) -> Scenario:
     lateness_ms = draw(st.sampled_from([0, 0, 0, 2]))
     output = draw(st.sampled_from([None, "istream", "dstream", "rstream", "changes", "changes"]))
-    return Scenario(
-        draw(queries()), output, lateness_ms, draw(st.sampled_from([0, 0, 1])), draw(timelines(lateness_ms))
-    )
+    return Scenario(draw(queries()), output, lateness_ms, draw(st.sampled_from([0, 0, 1])), draw(timelines(lateness_ms)))
+
+
+# Sessions ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Register:
+    """A query comes."""
+
+    query: str
+    output: str | None
+
+
+@dataclass(frozen=True)
+class Close:
+    """The query that was registered at this place goes."""
+
+    place: int
+
+
+@dataclass(frozen=True)
+class Session:
+    lateness_ms: int
+    t0_ms: int
+    loaded: tuple[tuple[str | None, tuple[str, ...]], ...]
+    """What the graphs hold before anything happens."""
+    steps: tuple[Step | Register | Close, ...]
+
+
+@st.composite
+def sessions(draw: st.DrawFn) -> Session:
+    lateness_ms = draw(st.sampled_from([0, 0, 0, 2]))
+    loaded = [(graph, tuple(draw(st.lists(triples, max_size=4)))) for graph in GRAPHS]
+    outputs = st.sampled_from([None, "istream", "dstream", "rstream", "changes"])
+    steps: list[Step | Register | Close] = []
+    registered = 0
+    for step in draw(timelines(lateness_ms)):
+        if draw(st.integers(0, 3)) == 0 or not registered:
+            steps.append(Register(draw(queries()), draw(outputs)))
+            registered += 1
+        if draw(st.integers(0, 9)) == 0:
+            steps.append(Close(draw(st.integers(0, registered - 1))))
+        steps.append(step)
+    return Session(lateness_ms, draw(st.sampled_from([0, 0, 1])), tuple(loaded), tuple(steps))

@@ -105,6 +105,13 @@ class Decoder:
             for at_ms, weight, bindings in zip(emission.at_ms.tolist(), emission.weight.tolist(), found, strict=True)
         ]
 
+    def answers_of(self, table: pa.Table) -> list[Answer]:
+        """The answers in a table that `table` made."""
+        rows: list[dict[str, str | None]] = table.drop_columns(["at_ms", "weight"]).to_pylist()
+        found = [{name: term_of(text) for name, text in row.items() if text is not None} for row in rows]
+        times, weights = (table[name].to_numpy().tolist() for name in ("at_ms", "weight"))
+        return [Answer(*answer) for answer in zip(times, weights, found, strict=True)]
+
     def table(self, emissions: list[Emission]) -> pa.Table:
         width = len(self._names)
         columns = np.concatenate([np.empty((0, width), np.int64), *(e.columns for e in emissions)])

@@ -95,7 +95,12 @@ class Core:
     @property
     def clock_ms(self) -> int:
         """The time that processing has reached; t0 if nothing came yet."""
-        return self.options.t0_ms if self.before == NEVER else time_of(self.before - 1)
+        return time_of(self.before - 1) if self.has_begun else self.options.t0_ms
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether anything has happened, so that there is a time."""
+        return self.before > NEVER
 
     @property
     def now_tick(self) -> int:
@@ -109,7 +114,6 @@ class Core:
     def catch_up(self, query: ContinuousQuery) -> None:
         if query.run is not None:
             query.run.pass_time(self.before)
-            self.deliver()
 
     def deliver(self) -> None:
         """Calls back; a callback may call the engine, and what is left by one that raises is delivered next time."""
@@ -281,6 +285,7 @@ class Core:
                 for iri in run.streams:
                     self.streams[iri].runs.remove((handle, run))
                     self._summarise(self.streams[iri])
+                self.deliver()
                 return
 
     def _summarise(self, stream: Stream) -> None:

@@ -20,7 +20,16 @@ from millstream.engine.answers import Answer
 from millstream.engine.batch import ElementBatch
 from millstream.engine.core import Core, Element, GraphChange, Happening, Stream
 from millstream.engine.intake import Encoder, Intake
-from millstream.engine.lines import LineSource, batch_at_rate, line_sources, rate_of, scanned, set_aside
+from millstream.engine.lines import (
+    LineSource,
+    batch_at_rate,
+    first_at,
+    line_sources,
+    rate_of,
+    scanned,
+    set_aside,
+    time_at,
+)
 from millstream.engine.options import Options, checked_time, graph_iri
 from millstream.engine.ordering import Ordering
 from millstream.engine.query import ContinuousQuery
@@ -84,6 +93,7 @@ class Engine:
                 change = GraphChange(name, self._encoder.encode_all(some), insert=True)
                 added += self._core.change_graph(change, self._core.now_tick)
         self._core.housekeeping()
+        self._core.deliver()
         return added
 
     def _load_lines(self, sources: list[LineSource], graph: str | None) -> int:
@@ -102,6 +112,7 @@ class Engine:
                     name = graph if name_id < 0 else core.dictionary.decode_one(name_id).strip("<>")
                     added += core.change_graph(GraphChange(name, some, insert=True), core.now_tick)
                 core.housekeeping()
+        core.deliver()
         return added
 
     def insert(self, triples: object, at_ms: int | None = None, graph: str | None = None) -> None:
@@ -132,10 +143,14 @@ class Engine:
             self._offer_change(change.triples, change.at_ms, name, insert=change.insert)
 
     def _offer_change(self, triples: object, at_ms: int | None, graph: str | None, *, insert: bool) -> None:
-        time_ms = self.clock_ms if at_ms is None else checked_time(at_ms)
+        time_ms = None if at_ms is None else checked_time(at_ms)
         self._check_pending()
         change = GraphChange(graph_iri(graph), self._encoder.encode(triples).triples, insert)
-        self._offer(time_ms, change)
+        if time_ms is None:
+            self._core.process_now(change)
+        else:
+            self._offer(time_ms, change)
+        self._core.deliver()
 
     # Queries ----------------------------------------------------------------------------------------------------------
 
@@ -146,9 +161,14 @@ class Engine:
         on_answer: Callable[[Answer], object] | None = None,
         base: str | None = None,
     ) -> ContinuousQuery:
-        """Starts a continuous query: it sees the datasets as they are and the streams from now on."""
+        """Starts a continuous query: it sees the datasets as they are and the streams from now on.
+
+        `on_answer` is called with each answer once what brought it has reached all queries, so it may call the engine. If it
+        raises, so does the call that brought the answer, which stands; the answers after it follow with the next call.
+        """
         query, run = self._core.make_query(text, output, on_answer, base, self.clock_ms)
         self._core.start(run)
+        self._core.deliver()
         return query
 
     @property
@@ -168,6 +188,7 @@ class Engine:
             return
         intake = self._encoder.encode_text(data, scope, state.summary, counted=state.counted)
         self._offer(time_ms, Element(state.iri, intake))
+        self._core.deliver()
 
     def _push_rows(self, stream: Stream, data: bytes, at_ms: int) -> bool:
         """Takes an element the short way, if all queries have one and nothing is in its way."""
@@ -184,6 +205,7 @@ class Engine:
             return False
         ordering.see(at_ms)
         self._core.process_rows(stream, lanes, rows, at_ms, total)
+        self._core.deliver()
         return True
 
     def push_table(self, stream: str, table: pa.Table) -> None:
@@ -227,6 +249,7 @@ class Engine:
             self._check_pending()
             intake = self._encoder.encode(found.triples, state.summary, counted=state.counted)
             self._offer(checked_time(found.at_ms), Element(state.iri, intake))
+            self._core.deliver()
 
     def _read_table(self, stream: Stream, table: object) -> bool:
         """A table as one batch, if nothing is wrong with it and nothing in its way."""
@@ -258,12 +281,24 @@ class Engine:
                 if after == before:
                     continue
                 self._check_pending()
-                counts = (before + statements, after + statements, stream.elements, stream.triples)
                 moved = replace(found, index=found.index + statements) if statements else found
-                sparse = all(run.is_timed for _, run in stream.runs)
-                batch = batch_at_rate(stream.iri, moved, counts, rate, sparse=sparse)
-                self._offer_batch(stream, batch, after - before)
+                self._offer_lines(stream, moved, before + statements, after + statements, rate)
             statements += scanner.statements
+
+    def _offer_lines(self, stream: Stream, found: Scanned, first: int, last: int, rate: Fraction) -> None:
+        """The statements of a source from one number up to another; those that are late are set aside first."""
+        point = self._ordering.point_ms
+        late = first if point is None else min(last, first_at(point, rate))
+        for number in range(first, late):
+            rows = np.flatnonzero(found.index == number)
+            triples = np.column_stack([found.s[rows], found.p[rows], found.o[rows]])
+            self._late(time_at(number, rate), Element(stream.iri, Intake(triples, rows * 0, 1)))
+        first = max(first, late)
+        if first < last:
+            checked_time(time_at(last - 1, rate))
+            sparse = all(run.is_timed for _, run in stream.runs)
+            counts = (first, last, stream.elements, stream.triples)
+            self._offer_batch(stream, batch_at_rate(stream.iri, found, counts, rate, sparse=sparse), last - first)
 
     def _malformed(self, source: LineSource, found: Scanned) -> None:
         if self._options.strict:
@@ -285,12 +320,19 @@ class Engine:
         self._ordering.pass_through(time_ms)
         self._core.pass_time(tick(time_ms, GRID) + 1)
         self._core.catch_up_all()
+        self._core.deliver()
 
     def finish(self) -> None:
-        """Input has ended: what is held is processed, and time reaches the last end of anything a query sees."""
+        """Input has ended: what is held is processed, and time reaches the last end of anything a query sees.
+
+        Should more come after all, what lies before that time is late.
+        """
         self._release(self._ordering.everything())
         self._core.reach_last_end()
         self._core.housekeeping()
+        if self._core.has_begun:
+            self._ordering.pass_through(self.clock_ms - 1)
+        self._core.deliver()
 
     def _offer(self, at_ms: int, what: Happening) -> None:
         """Takes something that happens at a time, unless that time has passed."""
@@ -313,18 +355,10 @@ class Engine:
             self._core.dictionary.release(_triples_of(what).ravel(), tick(at_ms, ELEMENT))
 
     def _offer_batch(self, stream: Stream, batch: ElementBatch, elements: int) -> None:
-        """Elements in time order, as one; those that are late are set aside first."""
-        checked_time(int(batch.at_ms[-1]))
-        point = self._ordering.point_ms
-        late = 0 if point is None else int(np.searchsorted(batch.at_ms, point))
-        for place in range(late):
-            one = batch.slice(place, place + 1)
-            intake = Intake(one.triples, np.zeros(len(one.triples), np.int64), 1)
-            self._late(int(one.at_ms[0]), Element(stream.iri, intake))
-        if late < len(batch):
-            self._ordering.see(int(batch.at_ms[-1]))
-            rest = batch.slice(late, len(batch)) if late else batch
-            self._core.process_batch(stream, rest, elements - late)
+        """Elements in time order, as one, none of them late; `elements` counts those left out of the batch as well."""
+        self._ordering.see(checked_time(int(batch.at_ms[-1])))
+        self._core.process_batch(stream, batch, elements)
+        self._core.deliver()
 
     def _check_pending(self) -> None:
         pending = sum(query.pending for query, _ in self._core.queries)

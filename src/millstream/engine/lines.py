@@ -99,21 +99,35 @@ def set_aside(source: LineSource, found: Scanned, receiver: OnRejected) -> None:
         receiver(Rejected(source.name, line, column, reason, text))
 
 
+def time_at(number: int, rate: Fraction) -> int:
+    """The time of the element with a number, from 0."""
+    return number * 1000 * rate.denominator // rate.numerator
+
+
+def first_at(at_ms: int, rate: Fraction) -> int:
+    """The number of the first element at or after a time."""
+    return max(0, -(-at_ms * rate.numerator // (1000 * rate.denominator)))
+
+
 def batch_at_rate(
     stream: str, found: Scanned, counts: tuple[int, int, int, int], rate: Fraction, *, sparse: bool
 ) -> ElementBatch:
-    """A chunk's statements as elements of one triple each.
+    """Statements of a chunk as elements of one triple each.
 
-    `counts`: statements of the source before this chunk and after it, and elements and triples of the stream so far. A
+    `counts`: the number of the first statement and that after the last, and elements and triples of the stream so far. A
     sparse batch leaves out the elements of which nothing was kept, but for the first and the last.
     """
     before, after, elements, triples = counts
-    ordinal = found.index - before
-    table = np.column_stack([found.s, found.p, found.o])
+    start = int(np.searchsorted(found.index, before))
+    ordinal = found.index[start:] - before
+    table = np.column_stack([found.s[start:], found.p[start:], found.o[start:]])
     if sparse:
         shown = np.unique(np.concatenate([ordinal, [0, after - before - 1]]))
         element = np.searchsorted(shown, ordinal)
     else:
         shown, element = np.arange(after - before), ordinal
-    at_ms: npt.NDArray[np.int64] = (before + shown) * (1000 * rate.denominator) // rate.numerator
+    numbers = before + shown
+    if max(after * 1000 * rate.denominator, rate.numerator) >= 1 << 63:
+        numbers = numbers.astype(object)
+    at_ms: npt.NDArray[np.int64] = (numbers * (1000 * rate.denominator) // rate.numerator).astype(np.int64)
     return ElementBatch(stream, at_ms, table, element, ordinal + triples + 1, triples + shown + 1, triples, elements + 1)

@@ -11,6 +11,7 @@ import pyarrow as pa
 from millstream.engine.answers import Answer, Bindings, Decoder, Emission
 from millstream.language import algebra as a
 from millstream.language.printer import Printer
+from millstream.operators.rows import EXPIRY, tick
 from millstream.plan.conjunction import conjunction_of
 from millstream.plan.explain import explain
 from millstream.plan.explain_run import explain_run
@@ -31,6 +32,8 @@ class ContinuousQuery:
         self._on_answer = on_answer
         self._decoder = Decoder(core.dictionary, tuple(v.value for v in query.variables))
         self._emissions: list[Emission] = []
+        self._left: pa.Table | None = None
+        """What was emitted before it was closed."""
         self._pending = 0
         self._emitted = 0
         self._elements = 0
@@ -69,10 +72,15 @@ class ContinuousQuery:
 
     def take(self) -> list[Answer]:
         """What was emitted since the last take, in order."""
+        if self._left is not None:
+            return self._decoder.answers_of(self.take_table())
         return [answer for emission in self._taken() for answer in self._decoder.answers(emission)]
 
     def take_table(self) -> pa.Table:
         """The same as Arrow: at_ms, weight, one column of N-Triples strings a variable."""
+        if self._left is not None:
+            left, self._left, self._pending = self._left, self._left.slice(0, 0), 0
+            return left
         return self._decoder.table(self._taken())
 
     def solutions(self) -> list[Bindings]:
@@ -131,8 +139,10 @@ class ContinuousQuery:
         self._run = run
 
     def detach(self) -> None:
-        self._core.catch_up(self)
+        """What nobody took is put into words: the dictionary may forget its terms from now on."""
         self._run = None
+        self._left = self._decoder.table(self._emissions)
+        self._emissions = []
 
     def count(self, elements: int, kept: int) -> None:
         self._elements += elements
@@ -143,15 +153,14 @@ class ContinuousQuery:
         return self._pending
 
     @property
-    def oldest_pending_ms(self) -> int | None:
-        """The time of the first emission nobody took: its terms must stay known."""
-        return int(self._emissions[0].at_ms[0]) if self._emissions else None
+    def needed_since(self) -> int | None:
+        """The first tick of what was emitted and nobody took: its terms must stay known."""
+        return tick(int(self._emissions[0].at_ms[0]), EXPIRY) if self._emissions else None
 
     def emit(self, emission: Emission) -> None:
         self._emitted += len(emission)
         if self._on_answer is not None:
-            for answer in self._decoder.answers(emission):
-                self._on_answer(answer)
+            self._core.undelivered.extend((self._on_answer, answer) for answer in self._decoder.answers(emission))
             return
         self._emissions.append(emission)
         self._pending += len(emission)

@@ -14,6 +14,7 @@ from millstream.language.algebra import Output
 from millstream.operators.rows import GRID, Column, Deltas, tick, time_of
 
 Emit = Callable[[Emission], None]
+_SUMMED_UP = 1 << 12
 
 
 def select(output: Output, columns: npt.NDArray[np.int64], at_ms: Column, weight: Column) -> Emission:
@@ -34,6 +35,8 @@ def select(output: Output, columns: npt.NDArray[np.int64], at_ms: Column, weight
 
 class ChangeReporter:
     """ISTREAM, DSTREAM and CHANGES after every change."""
+
+    needed_since: int | None = None
 
     def __init__(self, output: Output, width: int, emit: Emit, *, on_grids: bool) -> None:
         self._output = output
@@ -82,6 +85,8 @@ def _one_change_a_grid_tick(deltas: Deltas) -> tuple[npt.NDArray[np.int64], Colu
 class EverythingReporter:
     """RSTREAM after every change: told of each change, whether it brought a delta or not."""
 
+    needed_since: int | None = None
+
     def __init__(self, width: int, emit: Emit) -> None:
         self._emit = emit
         self.answers = AnswerSet(width)
@@ -118,6 +123,11 @@ class CloseReporter:
         if self._next_ms is None:
             self._next_ms = self._instant(at_ms)
 
+    @property
+    def needed_since(self) -> int | None:
+        """The first tick of what waits for an instant: what it takes back may be gone from everywhere else."""
+        return min((int(d.tick[0]) for d in self._waiting), default=None)
+
     def _instant(self, at_ms: int) -> int:
         """The first instant of any grid at or after a time."""
         one = np.array([at_ms], np.int64)
@@ -126,9 +136,21 @@ class CloseReporter:
     def report(self, deltas: Deltas, upto: int) -> None:
         if len(deltas):
             self._waiting.append(deltas)
+            if self._next_ms is None:
+                self._sum_up()
         while self._next_ms is not None and tick(self._next_ms, GRID) <= upto:
             self._close(self._next_ms)
             self._next_ms = self._following(self._next_ms, upto)
+
+    def _sum_up(self) -> None:
+        """Before the first element there is no instant to wait for: only what all changes come to matters."""
+        first, *others = self._waiting
+        if sum(map(len, others)) > max(_SUMMED_UP, len(first)):
+            columns, weight = consolidate(
+                np.concatenate([d.columns for d in self._waiting]), np.concatenate([d.weight for d in self._waiting])
+            )
+            at_tick = np.full(len(weight), others[-1].tick[-1], np.int64)
+            self._waiting = [Deltas(columns, at_tick, at_tick * 0, weight)] if len(weight) else []
 
     def _following(self, at_ms: int, upto: int) -> int:
         """The next instant worth looking at: nothing is emitted at one that changes nothing and has no answers."""

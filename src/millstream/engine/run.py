@@ -378,11 +378,12 @@ class QueryRun:
     # Looking in -------------------------------------------------------------------------------------------------------
 
     def answer_set(self) -> AnswerSet:
-        """The answer set after the last change; kept up to date from the first time anyone asks."""
+        """The answer set after the last change, none before the first; kept up to date from the first time anyone asks."""
         if self.reporter.answers is None:
             answers = AnswerSet(len(self.query.variables))
-            columns = self.operator.current(self.tick)
-            answers.apply(columns, np.ones(len(columns), np.int64))
+            if not self.has_first_change_ahead:
+                columns = self.operator.current(self.tick)
+                answers.apply(columns, np.ones(len(columns), np.int64))
             self.reporter.answers = answers
         return self.reporter.answers
 
