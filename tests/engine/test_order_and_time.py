@@ -216,3 +216,23 @@ def test_a_snapshot_holds_what_is_held() -> None:
     restored.push(S, nt("c p c"), at_ms=2)
     restored.finish()
     assert emitted(restored.queries[0]) == ["1 +a a", "2 +c c", "3 +b b"]
+
+
+@pytest.mark.parametrize("window", [f"RANGE {(1 << 60) - 1} STEP {(1 << 60) - 1}", f"RANGE {(1 << 60) - 1} SLIDE {1 << 59}"])
+@pytest.mark.parametrize("output", ["changes", "rstream"])
+def test_what_would_end_after_the_last_time_does_not_end(window: str, output: str) -> None:
+    engine = Engine()
+    query = engine.register(over(window), output=output)
+    engine.push(S, nt("a p b"), at_ms=-((1 << 59) - 1))
+    engine.push(S, nt("a p b"), at_ms=(1 << 59) - 1)
+    engine.finish()
+    assert answer_set(query) == ["a b"]
+    assert engine.stats["stored"] == 1
+
+
+def test_a_graph_that_a_blank_node_names_concerns_no_other_graph() -> None:
+    engine = Engine()
+    query = engine.register(f"SELECT ?x {{ GRAPH <{NAMESPACE}g> {{ ?x ?p ?y }} }}", output="changes")
+    quads = [nt("a p b").replace(" .", f" <{NAMESPACE}g> ."), nt("c p d").replace(" .", " _:g .")]
+    engine.load("\n".join(quads).encode(), format="nq")
+    assert emitted(query) == ["0 +a"]

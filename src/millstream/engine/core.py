@@ -20,14 +20,14 @@ from millstream.engine.datasets import Graph, Triples
 from millstream.engine.feeds import NEVER
 from millstream.engine.intake import Intake
 from millstream.engine.lane import Lane, Row, lane_for
-from millstream.engine.options import Options, output_named
+from millstream.engine.options import Options, named_iri, output_named
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.run import QueryRun
+from millstream.errors import OptionError
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanner
 from millstream.kernels.scanner_summary import Summary
 from millstream.language import parse_query
-from millstream.language.iris import DEFAULT_BASE, resolve
 from millstream.language.windows import Triples as TriplesWindow
 from millstream.operators.conjunction import ConjunctionOperator
 from millstream.operators.expressions import Evaluator
@@ -235,9 +235,9 @@ class Core:
     # Streams and queries ----------------------------------------------------------------------------------------------
 
     def stream(self, iri: str) -> Stream:
-        stream = self.streams.get(iri)
+        stream = self.streams.get(iri) if isinstance(iri, str) else None
         if stream is None:
-            name = resolve(DEFAULT_BASE, iri)
+            name = named_iri(iri, "stream")
             stream = self.streams.get(name)
             if stream is None:
                 stream = self.streams[name] = Stream(name)
@@ -253,6 +253,8 @@ class Core:
         now_ms: int,
     ) -> tuple[ContinuousQuery, QueryRun]:
         """A query with its run, among the others but without any state."""
+        if not isinstance(text, str):
+            raise OptionError(f"a query is text, got {text!r}.")
         query = parse_query(text, base)
         if output is not None:
             query = replace(query, output=output_named(output))

@@ -78,8 +78,7 @@ class TimeFeed:
         if not len(batch):
             return []
         ends = self._ends(batch.at_ms)
-        if int(ends[-1]) < FOREVER:
-            self._last_end = int(ends.max(where=batch.has_triples, initial=self._last_end))
+        self._last_end = int(ends.max(where=batch.has_triples & (ends < FOREVER), initial=self._last_end))
         row, pattern = self._matcher.match(batch.triples)
         if not len(row):
             return []
@@ -93,10 +92,10 @@ class TimeFeed:
         """As `_ends` for one time."""
         match self._window:
             case Range(range_ms):
-                return (at_ms + range_ms) * 4 + EXPIRY
+                return min((at_ms + range_ms) * 4 + EXPIRY, FOREVER)
             case Slide(range_ms, slide_ms):
                 t0_ms = self._t0_ms
-                return (t0_ms - (t0_ms - at_ms) // slide_ms * slide_ms + range_ms) * 4 + EXPIRY
+                return min((t0_ms - (t0_ms - at_ms) // slide_ms * slide_ms + range_ms) * 4 + EXPIRY, FOREVER)
             case Now():
                 return (at_ms + 1) * 4 + EXPIRY
             case All():
@@ -111,11 +110,11 @@ class TimeFeed:
     def _ends(self, at_ms: Column) -> Column:
         match self._window:
             case Range(range_ms):
-                return (at_ms + range_ms) * 4 + EXPIRY
+                return _ticks(at_ms + range_ms, EXPIRY)
             case Slide(range_ms, slide_ms):
-                return (grid_after(at_ms, slide_ms, self._t0_ms) + range_ms) * 4 + EXPIRY
+                return _ticks(grid_after(at_ms, slide_ms, self._t0_ms) + range_ms, EXPIRY)
             case Now():
-                return (at_ms + 1) * 4 + EXPIRY
+                return _ticks(at_ms + 1, EXPIRY)
             case All():
                 return np.full(len(at_ms), FOREVER, np.int64)
 
@@ -149,10 +148,10 @@ class StepFeed:
     def arrive(self, batch: ElementBatch) -> list[Piece]:
         if not len(batch):
             return []
-        start = grid_after(batch.at_ms, self._window.step_ms, self._t0_ms) * 4 + GRID
-        end = grid_after(batch.at_ms + self._window.range_ms, self._window.step_ms, self._t0_ms) * 4 + GRID
+        start = _ticks(grid_after(batch.at_ms, self._window.step_ms, self._t0_ms), GRID)
+        end = _ticks(grid_after(batch.at_ms + self._window.range_ms, self._window.step_ms, self._t0_ms), GRID)
         seen = start < end
-        self._last_end = int(end.max(where=seen & batch.has_triples, initial=self._last_end))
+        self._last_end = int(end.max(where=seen & batch.has_triples & (end < FOREVER), initial=self._last_end))
         row, pattern = self._matcher.match(batch.triples)
         element = batch.element[row]
         visible = seen[element]
@@ -325,6 +324,12 @@ def feed_for(window: StreamWindow, matcher: Matcher, dictionary: Dictionary, t0_
 def grid_after(at_ms: Column, length_ms: int, t0_ms: int) -> Column:
     """The first grid instants at or after times."""
     return t0_ms - (t0_ms - at_ms) // length_ms * length_ms
+
+
+def _ticks(at_ms: Column, phase: int) -> Column:
+    """Times as ticks; those beyond the last that can be told never come."""
+    ticks: Column = np.minimum(np.minimum(at_ms, FOREVER >> 2) * 4 + phase, FOREVER)
+    return ticks
 
 
 def _followed(rows: npt.NDArray[np.int64], arrived: Column, leaves: Column) -> npt.NDArray[np.bool_]:

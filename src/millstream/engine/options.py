@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
+from pyoxigraph import NamedNode
 
 from millstream.errors import DataError, OptionError
 from millstream.language.algebra import Output
@@ -26,15 +28,19 @@ class Options:
 
     def __post_init__(self) -> None:
         checked_time(self.t0_ms)
-        if self.lateness_ms < 0:
-            raise OptionError(f"lateness_ms must not be negative, got {self.lateness_ms}.")
-        if self.max_pending < 1:
-            raise OptionError(f"max_pending must be at least 1, got {self.max_pending}.")
+        if not _is_whole(self.lateness_ms) or not 0 <= self.lateness_ms <= MOST_MS:
+            raise OptionError(f"lateness_ms must be a whole number from 0 to 2^59, got {self.lateness_ms!r}.")
+        if not _is_whole(self.max_pending) or self.max_pending < 1:
+            raise OptionError(f"max_pending must be a whole number of at least 1, got {self.max_pending!r}.")
+
+
+def _is_whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def checked_time(at_ms: object) -> int:
     """A time in milliseconds, or a DataError that says what is wrong with it."""
-    if isinstance(at_ms, bool) or not isinstance(at_ms, int | np.integer):
+    if not _is_whole(at_ms):
         raise DataError(f"a time is a whole number of milliseconds, got {at_ms!r}")
     value = int(at_ms)
     if not -MOST_MS <= value <= MOST_MS:
@@ -51,4 +57,14 @@ def output_named(name: str) -> Output:
 
 
 def graph_iri(graph: str | None) -> str | None:
-    return None if graph is None else resolve(DEFAULT_BASE, graph)
+    return None if graph is None else named_iri(graph, "graph")
+
+
+def named_iri(name: object, of: str) -> str:
+    """The IRI that a caller gives a stream or a graph; a relative one is completed as in queries."""
+    if not isinstance(name, str):
+        raise OptionError(f"the name of a {of} is an IRI as text, got {name!r}.")
+    try:
+        return NamedNode(resolve(DEFAULT_BASE, name)).value
+    except ValueError as error:
+        raise OptionError(f"the name of a {of} is an IRI, got {name!r}: {error}.") from None

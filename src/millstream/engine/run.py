@@ -5,6 +5,7 @@ Everything here is in processing order; the engine sees to that. Ticks say when;
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -142,12 +143,12 @@ class QueryRun:
         default, named = self.query.dataset.default, self.query.dataset.named
         if graph is None:
             return self._sources.default_graph and default is None
-        name = NamedNode(graph)
-        if self._sources.default_graph and default is not None and name in default:
+        # By text: a graph that a blank node names has no IRI, and only GRAPH with a variable finds it.
+        if self._sources.default_graph and graph in _values(default):
             return True
-        if named is not None and name not in named:
+        if named is not None and graph not in _values(named):
             return False
-        return self._sources.any_named_graph or name in self._sources.named_graphs
+        return self._sources.any_named_graph or graph in _values(self._sources.named_graphs)
 
     # What happens -----------------------------------------------------------------------------------------------------
 
@@ -386,6 +387,10 @@ class QueryRun:
                 answers.apply(columns, np.ones(len(columns), np.int64))
             self.reporter.answers = answers
         return self.reporter.answers
+
+
+def _values(names: Iterable[NamedNode] | None) -> set[str]:
+    return {name.value for name in names or ()}
 
 
 def _concatenated(pieces: list[Piece]) -> Piece:

@@ -45,6 +45,8 @@ def clean_table(table: object) -> CleanTable | None:
     # Each cell has one term or more, and a line has three: so a line that is read has one in each.
     if any(pc.any(pc.match_substring_regex(t, _NOT_IN_A_CELL)).as_py() for t in texts):
         return None
+    if pa.types.is_nested(table.schema.field(names[-1]).type) or pa.types.is_uint64(table["at_ms"].type):
+        return None
     times = table["at_ms"].cast(pa.int64()).to_numpy()
     first = _first_rows(table)
     element = np.cumsum(first) - 1

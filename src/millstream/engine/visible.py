@@ -14,7 +14,7 @@ from millstream.engine.batch import ElementBatch
 from millstream.engine.feeds import grid_after
 from millstream.kernels.dictionary import Dictionary
 from millstream.language.windows import Now, Range, Slide, Step, WindowKind
-from millstream.operators.rows import ELEMENT, EXPIRY, GRID
+from millstream.operators.rows import ELEMENT, EXPIRY, FOREVER, GRID
 
 
 class VisibleTicks:
@@ -31,6 +31,7 @@ class VisibleTicks:
         for triple, element in zip(batch.triples.tolist(), batch.element.tolist(), strict=True):
             interval = self._interval(int(batch.at_ms[element]))
             if interval is not None:
+                interval = interval[0], min(interval[1], FOREVER)
                 # A term that were forgotten would come again with another id, and look like another triple.
                 for term in triple:
                     self._dictionary.touch_one(term, interval[1])
