@@ -1,0 +1,1 @@
+"""Measurements beside peers and prototypes, in one run, so that only ratios count: `python -m benchmarks`."""

@@ -1,0 +1,187 @@
+"""What a benchmark found: tables and targets, as text for people and as JSON for programs.
+
+A part gives tables of plain values and says of each target what was wanted, what was found and whether that is enough.
+Nothing here measures.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+PACKAGES = ("millstream", "numpy", "pyarrow", "pyoxigraph", "Cython", "rdflib")
+
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under column names; None: not measured."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What was wanted and what was found."""
+
+    what: str
+    wanted: str
+    found: str
+    reached: bool
+
+
+def at_least(what: str, wanted: float, found: float, unit: str = "") -> Target:
+    return Target(what, f">= {shown(wanted)}{unit}", f"{shown(found)}{unit}", bool(found >= wanted))
+
+
+def at_most(what: str, wanted: float, found: float, unit: str = "") -> Target:
+    return Target(what, f"<= {shown(wanted)}{unit}", f"{shown(found)}{unit}", bool(found <= wanted))
+
+
+@dataclass(slots=True)
+class Part:
+    """What one benchmark found."""
+
+    name: str
+    about: str
+    tables: list[Table] = field(default_factory=list)
+    targets: list[Target] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
+    """Lines that a benchmark printed by itself."""
+    missing: list[str] = field(default_factory=list)
+    """What was left out, and why."""
+    wall_s: float = 0.0
+
+
+def shown(value: Cell) -> str:
+    """A number with as many digits as mean something."""
+    if value is None:
+        return "-"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+
+
+def markdown(part: Part) -> str:
+    """One part as Markdown that is also readable as it stands."""
+    lines = [f"## {part.name}", "", part.about, ""]
+    for table in part.tables:
+        lines += [f"**{table.title}**", "", *_grid(table), ""]
+        lines += [f"- {note}" for note in table.notes] + ([""] if table.notes else [])
+    if part.text:
+        lines += ["```", *part.text, "```", ""]
+    lines += [f"- left out: {reason}" for reason in part.missing] + ([""] if part.missing else [])
+    for target in part.targets:
+        verdict = "reached" if target.reached else "NOT REACHED"
+        lines.append(f"- {verdict}: {target.what}: {target.found} (target {target.wanted})")
+    if part.targets:
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _grid(table: Table) -> list[str]:
+    cells = [list(table.columns), *([shown(cell) for cell in row] for row in table.rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(table.columns))]
+    # Words to the left, numbers to the right.
+    words = [all(isinstance(row[i], str) for row in table.rows) for i in range(len(table.columns))]
+
+    def line(row: list[str]) -> str:
+        padded = [c.ljust(w) if left else c.rjust(w) for c, w, left in zip(row, widths, words, strict=True)]
+        return "| " + " | ".join(padded) + " |"
+
+    rule = [":" + "-" * (w - 1) if left else "-" * (w - 1) + ":" for w, left in zip(widths, words, strict=True)]
+    return [line(cells[0]), "| " + " | ".join(rule) + " |", *map(line, cells[1:])]
+
+
+def summary(parts: Sequence[Part]) -> str:
+    """All targets in one table."""
+    rows = [
+        [part.name, target.what, target.wanted, target.found, "yes" if target.reached else "NO"]
+        for part in parts
+        for target in part.targets
+    ]
+    reached = sum(row[-1] == "yes" for row in rows)
+    table = Table("Targets", ("part", "what", "wanted", "found", "reached"), rows)
+    return "\n".join([f"## Targets: {reached} of {len(rows)} reached", "", *_grid(table), ""]) if rows else ""
+
+
+def machine() -> dict[str, str]:
+    """Where and with what a run was made."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg()) if hasattr(os, "getloadavg") else "unknown"
+    return {
+        "date": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "commit": _commit(),
+        "cpu": f"{model}, {os.cpu_count()} cores",
+        "system": f"{platform.system()} {platform.release()}, Python {platform.python_version()}",
+        "packages": ", ".join(f"{name} {found}" for name in PACKAGES if (found := _version(name))),
+        "load": f"{load} when the run began",
+    }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _commit() -> str:
+    def git(*words: str) -> str:
+        return subprocess.run(["git", *words], cwd=PROJECT, check=True, capture_output=True, text=True).stdout.strip()
+
+    try:
+        changed = " with changes in src" if git("status", "--porcelain", "src") else ""
+        return git("rev-parse", "--short=10", "HEAD") + changed
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def header(described: dict[str, str], effort: str) -> str:
+    lines = [f"# Benchmarks, {effort} run", ""]
+    lines += [f"- {name}: {value}" for name, value in described.items()]
+    how = "Times are CPU times, medians of repetitions that take turns with their peers; only ratios mean something."
+    return "\n".join([*lines, "", how, ""])
+
+
+def write(folder: Path, name: str, described: dict[str, str], effort: str, parts: Sequence[Part]) -> list[Path]:
+    """Both forms of a run's results; returns where they are."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text, data = folder / f"{name}.md", folder / f"{name}.json"
+    text.write_text("\n".join([header(described, effort), summary(parts), *map(markdown, parts)]).rstrip() + "\n")
+    whole = {"effort": effort, "machine": described, "parts": [asdict(p) for p in parts]}
+    data.write_text(json.dumps(whole, indent=1, default=float) + "\n")
+    return [text, data]
+
+
+class Progress:
+    """What is being done, on one line of a terminal; nothing in a pipe."""
+
+    def __init__(self) -> None:
+        self.part = ""
+        self._visible = sys.stderr.isatty()
+
+    def __call__(self, doing: str) -> None:
+        if self._visible:
+            print(f"\r\033[K{self.part}: {doing}"[:120], end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        if self._visible:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
