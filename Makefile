@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.installed
 KERNELS := $(wildcard src/millstream/kernels/*.pyx src/millstream/kernels/*.pxd)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-quick check test-checked test-asan clean
+.PHONY: help install demo test test-quick check test-checked test-asan bench clean
 
 help:            ## what can be made
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */\1\t/' | expand -t 16
@@ -48,6 +48,10 @@ test-checked: $(STAMP)  ## the kernels' tests with bounds checks
 test-asan: $(STAMP)  ## the kernels' tests under AddressSanitizer
 	@test -e "$$(cc -print-file-name=libasan.so)" || { echo "missing: AddressSanitizer (apt-get install gcc)"; exit 1; }
 	$(call in_build,asan,LD_PRELOAD=$$(cc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc)
+
+# More with `.venv/bin/python -m benchmarks --help`: one part, or --quick.
+bench: $(STAMP)    ## measures beside peers, a quarter of an hour
+	$(BIN)/python -m benchmarks
 
 check: $(STAMP)    ## style, types, layers
 	$(BIN)/ruff check .
