@@ -1,4 +1,4 @@
-"""Answers: what a query emitted, still as ids until somebody looks, and the answer set as it stands."""
+"""Answers: what a query emitted, still as ids until somebody looks, the answer set as it stands, and how much may wait."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyoxigraph import BlankNode, Literal, NamedNode
 
+from millstream.errors import PendingLimitError
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators.rows import Column
 from millstream.rdf.canonical import term_of
 
 Bindings = Mapping[str, NamedNode | BlankNode | Literal]
+
+_SURPRISE = 4
+_ALWAYS_POSSIBLE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,3 +125,42 @@ class Decoder:
             *(self._dictionary.decode(np.ascontiguousarray(columns[:, i])) for i in range(width)),
         ]
         return pa.table(arrays, names=["at_ms", "weight", *self._names])
+
+
+class Pending:
+    """Counts what queries keep until it is taken, and tells when the next call might bring more than may wait.
+
+    Trying a call out costs as much as the engine holds, so it is only done near the limit: where the call would bring too
+    many if it brought several times what any call has brought so far.
+    """
+
+    __slots__ = ("_kept", "_largest", "_seen", "limit", "waiting")
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.waiting = 0
+        self._kept = 0
+        self._seen = 0
+        self._largest = _ALWAYS_POSSIBLE
+
+    def keep(self, count: int) -> None:
+        self.waiting += count
+        self._kept += count
+
+    def release(self, count: int) -> None:
+        self.waiting -= count
+
+    def may_overflow(self) -> bool:
+        """Whether the next call might bring too many; asked before every call, so that it knows what each has brought."""
+        brought, self._seen = self._kept - self._seen, self._kept
+        if brought > self._largest:
+            self._largest = brought
+        return self.waiting + _SURPRISE * self._largest > self.limit
+
+    def check(self, waiting: int) -> None:
+        """Raises if so many may not wait."""
+        if waiting > self.limit:
+            raise PendingLimitError(
+                f"{waiting} answers would wait to be taken, max_pending is {self.limit}; "
+                "take those that wait, give register an on_answer, or raise max_pending."
+            )

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from millstream.engine.answers import Answer
+from millstream.engine.answers import Answer, Pending
 from millstream.engine.batch import ElementBatch
 from millstream.engine.datasets import Graph, Triples
 from millstream.engine.feeds import NEVER
@@ -88,6 +88,7 @@ class Core:
         self.counts = {"elements": 0, "triples": 0, "kept": 0, "changes": 0, "late": 0, "rejected": 0}
         self.undelivered: deque[tuple[Callable[[Answer], object], Answer]] = deque()
         """Answers on their way to callbacks, which must not run before a change has reached all queries."""
+        self.pending = Pending(options.max_pending)
         self._until_housekeeping = _HOUSEKEEPING_EVERY
 
     # Time -------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, replace
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -35,7 +35,7 @@ from millstream.engine.ordering import Ordering
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.snapshot import pack, unpack
 from millstream.engine.tables import clean_table, table_batch
-from millstream.errors import DataError, LateElementError, PendingLimitError
+from millstream.errors import DataError, LateElementError
 from millstream.kernels.scanner import Scanned, Scanner
 from millstream.operators.rows import ELEMENT, GRID, tick
 from millstream.rdf import Format, Rejected, read_changes, read_elements, read_quads
@@ -71,6 +71,7 @@ class Engine:
         self._encoder = Encoder(self._core.dictionary)
         self._ordering: Ordering[Happening] = Ordering(lateness_ms)
         self._rejected: list[Rejected] = []
+        self._is_copy = False
 
     # Datasets ---------------------------------------------------------------------------------------------------------
 
@@ -144,12 +145,20 @@ class Engine:
 
     def _offer_change(self, triples: object, at_ms: int | None, graph: str | None, *, insert: bool) -> None:
         time_ms = None if at_ms is None else checked_time(at_ms)
-        self._check_pending()
-        change = GraphChange(graph_iri(graph), self._encoder.encode(triples).triples, insert)
-        if time_ms is None:
-            self._core.process_now(change)
-        else:
-            self._offer(time_ms, change)
+        name = graph_iri(graph)
+        data, scope = self._encoder.text_of(triples)
+
+        def change(engine: Engine) -> None:
+            found = engine._encoder.encode_text(data, scope, None, counted=False)
+            what = GraphChange(name, found.triples, insert)
+            if time_ms is None:
+                engine._core.process_now(what)
+            else:
+                engine._offer(time_ms, what)
+
+        if self._core.pending.may_overflow():
+            self._try_out(change)
+        change(self)
         self._core.deliver()
 
     # Queries ----------------------------------------------------------------------------------------------------------
@@ -181,14 +190,17 @@ class Engine:
     def push(self, stream: str, triples: object, at_ms: int) -> None:
         """One stream element, atomic: all its triples enter at once."""
         time_ms = checked_time(at_ms)
-        self._check_pending()
         state = self._core.stream(stream)
         data, scope = self._encoder.text_of(triples)
-        if not scope and self._push_rows(state, data, time_ms):
-            return
-        intake = self._encoder.encode_text(data, scope, state.summary, counted=state.counted)
-        self._offer(time_ms, Element(state.iri, intake))
+        if self._core.pending.may_overflow():
+            self._try_out(lambda engine: engine._push_text(engine._core.stream(state.iri), data, scope, time_ms))
+        self._push_text(state, data, scope, time_ms)
         self._core.deliver()
+
+    def _push_text(self, stream: Stream, data: bytes, scope: str, at_ms: int) -> None:
+        if scope or not self._push_rows(stream, data, at_ms):
+            intake = self._encoder.encode_text(data, scope, stream.summary, counted=stream.counted)
+            self._offer(at_ms, Element(stream.iri, intake))
 
     def _push_rows(self, stream: Stream, data: bytes, at_ms: int) -> bool:
         """Takes an element the short way, if all queries have one and nothing is in its way."""
@@ -205,11 +217,12 @@ class Engine:
             return False
         ordering.see(at_ms)
         self._core.process_rows(stream, lanes, rows, at_ms, total)
-        self._core.deliver()
         return True
 
     def push_table(self, stream: str, table: pa.Table) -> None:
         """Elements as Arrow: s, p, o in N-Triples syntax, at_ms, and optionally element, equal within an element."""
+        if isinstance(table, pa.Table | pa.RecordBatch) and self._core.pending.may_overflow():
+            self._try_out(lambda engine: engine.read(stream, table))
         self.read(stream, table)
 
     def read(
@@ -289,10 +302,10 @@ class Engine:
         """The statements of a source from one number up to another; those that are late are set aside first."""
         point = self._ordering.point_ms
         late = first if point is None else min(last, first_at(point, rate))
-        for number in range(first, late):
-            rows = np.flatnonzero(found.index == number)
-            triples = np.column_stack([found.s[rows], found.p[rows], found.o[rows]])
-            self._late(time_at(number, rate), Element(stream.iri, Intake(triples, rows * 0, 1)))
+        bounds = np.searchsorted(found.index, np.arange(first, max(first, late) + 1)).tolist()
+        for number, (low, high) in enumerate(pairwise(bounds), first):
+            triples = np.column_stack([found.s[low:high], found.p[low:high], found.o[low:high]])
+            self._late(time_at(number, rate), Element(stream.iri, Intake(triples, np.zeros(high - low, np.int64), 1)))
         first = max(first, late)
         if first < last:
             checked_time(time_at(last - 1, rate))
@@ -360,13 +373,21 @@ class Engine:
         self._core.process_batch(stream, batch, elements)
         self._core.deliver()
 
+    def _try_out(self, call: Callable[[Engine], None]) -> None:
+        """Makes a call on a copy first, which raises if more answers would wait than may: so the engine stays as it was."""
+        if self._is_copy:
+            return
+        copy = Engine.restore(self.snapshot())
+        copy._is_copy = True
+        call(copy)
+        copy._core.catch_up_all()
+        pairs = zip(self.queries, copy.queries, strict=True)
+        self._core.pending.check(sum(tried.pending for query, tried in pairs if query.keeps))
+
     def _check_pending(self) -> None:
-        pending = sum(query.pending for query, _ in self._core.queries)
-        if pending >= self._options.max_pending:
-            raise PendingLimitError(
-                f"{pending} answers wait to be taken, max_pending is {self._options.max_pending}; "
-                "take them, give register an on_answer, or raise max_pending."
-            )
+        """For sources that are read in parts: the next is not begun when as many answers wait as may."""
+        if not self._is_copy:
+            self._core.pending.check(self._core.pending.waiting + 1)
 
     # What was set aside -----------------------------------------------------------------------------------------------
 

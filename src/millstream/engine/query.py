@@ -133,6 +133,7 @@ class ContinuousQuery:
     def load(self, state: dict[str, Any]) -> None:
         self._emissions = [Emission(*columns) for columns in state["emissions"]]
         self._pending = sum(len(e) for e in self._emissions)
+        self._core.pending.keep(self._pending)
         self._emitted, self._elements, self._kept = state["counts"]
 
     def attach(self, run: QueryRun) -> None:
@@ -143,6 +144,7 @@ class ContinuousQuery:
         self._run = None
         self._left = self._decoder.table(self._emissions)
         self._emissions = []
+        self._core.pending.release(self._pending)
 
     def count(self, elements: int, kept: int) -> None:
         self._elements += elements
@@ -151,6 +153,11 @@ class ContinuousQuery:
     @property
     def pending(self) -> int:
         return self._pending
+
+    @property
+    def keeps(self) -> bool:
+        """Whether it keeps what it emits until somebody takes it."""
+        return self._on_answer is None
 
     @property
     def needed_since(self) -> int | None:
@@ -164,8 +171,10 @@ class ContinuousQuery:
             return
         self._emissions.append(emission)
         self._pending += len(emission)
+        self._core.pending.keep(len(emission))
 
     def _taken(self) -> list[Emission]:
         self._core.catch_up(self)
+        self._core.pending.release(self._pending)
         taken, self._emissions, self._pending = self._emissions, [], 0
         return taken
