@@ -67,9 +67,16 @@ def check(scenario: Scenario, **options: Any) -> None:
 
 
 def run_session(
-    session: Session, after_each: Callable[[Engine], object] = lambda _: None, *, take_each: bool = False, **options: Any
+    session: Session,
+    after_each: Callable[[Engine], Engine | None] = lambda _: None,
+    *,
+    take_each: bool = False,
+    **options: Any,
 ) -> None:
-    """Every query of a session emits what the reference evaluator says, whatever else runs, until it is closed."""
+    """Every query of a session emits what the reference evaluator says, whatever else runs, until it is closed.
+
+    `after_each` may do something to the engine after each step, or give another to go on with.
+    """
     engine = Engine(lateness_ms=session.lateness_ms, t0_ms=session.t0_ms, **options)
     reference = Reference(lateness_ms=session.lateness_ms, t0_ms=session.t0_ms)
     for graph, some in session.loaded:
@@ -91,13 +98,15 @@ def run_session(
             case Step():
                 take_step(engine, step)
                 take_step(reference, step)
-        after_each(engine)
+        if (another := after_each(engine)) is not None:
+            engine = another
+            still_open = iter(engine.queries)
+            queries = [(query if query.closed else next(still_open), expected) for query, expected in queries]
         for (query, _), so_far in zip(queries, emitted, strict=True):
             so_far.extend(flat(query.take(), query.variables) if take_each else ())
     engine.finish()
     reference.finish()
     for (query, expected), so_far in zip(queries, emitted, strict=True):
-        after_each(engine)
         if not query.closed:
             rows = Counter(tuple(s.get(v) for v in query.variables) for s in query.solutions())
             assert rows == expected.answers, f"answer set {rows}, expected {expected.answers}"

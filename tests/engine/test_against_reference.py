@@ -8,7 +8,7 @@ from tests.engine.machines import check
 from tests.engine.scenarios import Scenario, scenarios
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(scenarios())
 def test_incremental_answers_equal_recomputing(scenario: Scenario) -> None:
     check(scenario)
