@@ -2,7 +2,8 @@
 
 `test_rows_are_those_of_brute_force` catches wrong answers of any kind: random connected patterns (stars, chains, trees,
 cycles, parallel patterns, qualifications), lanes, re-arrivals, ends, equal ticks, bursts. `test_cuts_...` catches state
-that leaks between calls, `test_stats_...` memory that outlives its window. The rest are single facts, drawn in time.
+that leaks between calls, `test_stats_...` memory that outlives its window, `test_crowded_...` what is different where a
+node has many pairs. The rest are single facts, drawn in time.
 """
 
 import random
@@ -181,6 +182,76 @@ def test_rows_are_those_of_brute_force(shape, rng, lazy, adaptive):
     join, oracle = joins(shape, lazy=lazy, adaptive=adaptive), Oracle(patterns, variables, filters, visible)
     for row in random_rows(rng, patterns, lanes, relations, 60):
         assert feed(join, row) == oracle.feed(row), row
+
+
+@settings(max_examples=200, deadline=None)
+@given(shapes(), st.randoms(use_true_random=False))
+def test_a_row_fed_alone_is_a_row_fed_in_columns(shape, rng):
+    patterns, _, lanes, relations, _, _ = shape
+    alone, columns = joins(shape), joins(shape)
+    for row in random_rows(rng, patterns, lanes, relations, 60):
+        size = alone.feed_one(*row)
+        out = written(alone)
+        assert size == len(out)
+        assert sorted(out) == feed(columns, row), row
+    assert alone.stats == columns.stats
+
+
+CROWDED = [
+    [(X, Y)],
+    [(X, Y), (X, Z)],
+    [(X, Y), (X, -1)],
+    [(X, Y), (Y, X)],
+    [(X, Y), (Y, X), (X, -1)],
+    [(X, Y), (X, Y), (Y, -1)],
+    [(X, Y), (Y, X), (X, -1), (Y, -1)],
+]
+
+
+def crowded_rows(rng, patterns, lanes, size):
+    """Few nodes with many pairs each; qualifications come and go seldom enough for many pairs to wait."""
+    rows, now = [], 0
+    hubs, others, ends = rng.choice((2, 12)), rng.choice((12, 20)), rng.choice((0.0, 0.2))
+    pairs = [v for v, (_, o) in enumerate(patterns) if o >= 0]
+    unary = [v for v, (_, o) in enumerate(patterns) if o < 0]
+    for change in range(size):
+        now += rng.random() < 0.3
+        op = -1 if rng.random() < ends else 1
+        a, b = rng.randrange(hubs), rng.randrange(others)
+        if unary and rng.random() < 0.08:
+            views = [rng.choice(unary)]
+            a = rng.choice((a, b))
+        else:
+            views = pairs if rng.random() < 0.8 else [rng.choice(pairs)]
+        until = FOREVER if lanes[views[0]] < 0 else now + (40 if views[0] in pairs else 15)
+        rows += [Fed(v, a, b if v in pairs else -1, now, until, op, change) for v in views]
+    return rows
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("lane", [0, -1])
+@pytest.mark.parametrize("patterns", CROWDED)
+def test_crowded_nodes_are_like_others(patterns, lane, seed):
+    rng = random.Random(seed)
+    lanes = [lane if o >= 0 else 1 for _, o in patterns]
+    variables = 1 + max(max(p) for p in patterns)
+    relations = [0 if o >= 0 else 1 + x for x, o in patterns]
+    join, oracle = IntervalJoin(patterns, lanes, variables, relations=relations), Oracle(patterns, variables)
+    rows = crowded_rows(rng, patterns, lanes, 120 if variables > 2 else 300)
+    expected = [out for row in rows for out in oracle.feed(row)]
+    for first in range(0, len(rows), 50):
+        join.feed(*columns_of(rows[first : first + 50]))
+    assert by_change(written(join)) == by_change(expected)
+    join.expire(rows[-1].now)
+    assert join.stats["entries"] == [len(oracle.live(view, rows[-1].now)) for view in range(len(patterns))]
+    # Everything that is held for ever is taken out again, and nothing stays behind.
+    rest = [
+        Fed(view, a, b, rows[-1].now, 0, -1, 0) for view in range(len(patterns)) for a, b in oracle.live(view, rows[-1].now)
+    ]
+    join.feed(*columns_of(rest))
+    join.expire(rows[-1].now + 100)
+    stats = join.stats
+    assert (stats["edges"], stats["waiting"], stats["rows"], stats["nodes"], stats["notes"]) == (0, 0, 0, 0, 0)
 
 
 @settings(max_examples=200, deadline=None)
@@ -386,4 +457,6 @@ def test_rows_out_of_range_are_refused_and_change_nothing():
     for row in (Fed(2, 1, 1, 0, 9, 1, 0), Fed(0, -1, 1, 0, 9, 1, 0), Fed(0, 1, -1, 0, 9, 1, 0)):
         with pytest.raises(ValueError):
             feed(join, Fed(0, 1, 2, 0, 9, 1, 0), row)
+        with pytest.raises(ValueError):
+            join.feed_one(*row)
     assert join.stats["edges"] == 0

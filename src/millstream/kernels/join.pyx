@@ -27,14 +27,14 @@ from millstream.kernels.matching cimport (
     CHANGE, MORE_COLUMNS, START, UNTIL, WEIGHT, Matcher, finish, match_edge, match_row,
 )
 from millstream.kernels.memory cimport CHUNK_BYTES, SHELVED, block_free, shelf_close, shelf_give
+from millstream.kernels.edges cimport edge_add, edge_extend, edge_find, edge_remove, kind_hash, pair_hash
 from millstream.kernels.store cimport (
-    MOST, NO_VARIABLE, UNARY_NOTE, UNIT, Edge, List, Node, Row, Store, Wait, edge_add, edge_at, edge_extend, edge_find,
-    edge_remove, ends_of, kind_hash, lists_of, node_at, node_find, node_get, node_release, note, pair_hash, row_at,
-    row_find, row_get, row_release, trailing_zeros, wait_at,
+    MOST, NO_VARIABLE, UNARY_NOTE, UNIT, Edge, List, Node, Row, Store, Wait, edge_at, ends_of, lists_of, node_at, node_drop,
+    node_find, node_get, node_release, note, row_at, row_find, row_get, row_release, trailing_zeros, wait_at,
 )
 from millstream.kernels.table cimport fold, index_bytes, index_close, index_open, prefetch, prefetch_slot
 from millstream.kernels.waiting cimport (
-    expire, least_end, o_ready, place_o, place_s, row_open, s_ready, wait_end, wait_put,
+    INDEXED, expire, least_end, o_ready, place_o, place_s, row_open, s_ready, wait_end, wait_put,
 )
 
 cnp.import_array()
@@ -45,7 +45,7 @@ DIFFERENT = 1
 
 cdef enum:
     EXPIRED_A_ROW = 6           # notes looked at for every row fed: more than a row can add
-    AHEAD = 16                  # rows whose slots are asked for before their turn; nodes at half of that
+    AHEAD = 32                  # rows whose nodes are found, and what hangs on these asked for, before their turn
 
 
 cdef struct Change:
@@ -54,17 +54,7 @@ cdef struct Change:
     int64_t until
     int64_t number
     bint inserted
-    uint32_t hash               # of the two ids
     int32_t s_node              # as found ahead: may be gone or another's by now
-    int32_t o_node
-
-
-cdef struct Ahead:
-    # What was found out about a row before its turn.
-    uint32_t hash
-    uint32_t a_hash
-    uint32_t b_hash
-    int32_t s_node
     int32_t o_node
 
 
@@ -202,6 +192,8 @@ cdef class IntervalJoin:
         for number in range(len(numbers)):
             store.s_id[number] = store.relation_views[number] & ~store.s_bare == 0
             store.o_id[number] = store.relation_views[number] & ~store.o_bare == 0
+            if store.relation_views[number] & store.s_free:
+                store.s_free_relations |= <uint64_t>1 << number
 
     cdef show(self, visible):
         cdef int x
@@ -294,7 +286,7 @@ cdef class IntervalJoin:
     cdef void change_edge(self, int view, int64_t s, int64_t o, Change* change) noexcept nogil:
         """A change of a pair in a view whose qualifications it has; s and o are rows, or ids where bare."""
         cdef Store* store = &self.store
-        cdef int32_t number = edge_find(store, view, s, o, change.hash)
+        cdef int32_t number = edge_find(store, view, s, o)
         cdef int64_t old = NEVER, low = store.now, high = change.until, first = self.matcher.size
         if number >= 0:
             old = edge_at(store, number).until
@@ -316,39 +308,55 @@ cdef class IntervalJoin:
         else:
             edge_add(store, view, s, o, change.until)
 
-    cdef inline int32_t pin(self, int64_t id, int32_t found) noexcept nogil:
-        """The node of an id, the one found ahead if it still is that, kept until it is released."""
+    cdef inline int32_t node_of(self, int64_t id, int32_t found) noexcept nogil:
+        """The node of an id, the one found ahead if it still is that."""
         if found < 0 or node_at(&self.store, found).id != id:
             found = node_get(&self.store, id, fold(<uint64_t>id))
-        node_at(&self.store, found).uses += 1
         return found
 
-    cdef void change_pair(self, int relation, uint64_t views, Change* change) noexcept nogil:
-        """A change of a pair in several views of a relation."""
+    cdef void insert_pair(self, int relation, uint64_t views, Change* change) noexcept nogil:
+        """A pair comes to several views of a relation."""
+        cdef Store* store = &self.store
+        cdef bint s_id = store.s_id[relation], o_id = store.o_id[relation]
+        cdef int64_t s = change.a if s_id else self.node_of(change.a, change.s_node)
+        cdef int64_t o = change.b if o_id else self.node_of(change.b, change.o_node)
+        cdef uint64_t admitted = views
+        cdef int view
+        if (self.qualified_relations >> relation) & 1:
+            admitted &= s_ready(store, relation, s) & o_ready(store, relation, o)
+            if admitted != views:
+                wait_put(store, relation, s, o, views & ~admitted, change.until)
+        while admitted:
+            view = trailing_zeros(admitted)
+            admitted &= admitted - 1
+            self.change_edge(view, place_s(store, relation, view, s), place_o(store, relation, view, o), change)
+        # Nothing was removed on the way; but a view that holds the bare id makes no use of a node.
+        if not s_id:
+            node_drop(store, s)
+        if not o_id:
+            node_drop(store, o)
+
+    cdef void end_pair(self, int relation, uint64_t views, Change* change) noexcept nogil:
+        """A pair leaves several views of a relation."""
         cdef Store* store = &self.store
         cdef bint s_id = store.s_id[relation], o_id = store.o_id[relation]
         cdef int64_t s = change.a, o = change.b
         cdef int64_t s_end, o_end
-        cdef uint64_t admitted = views
+        cdef uint64_t admitted
         cdef int view
         # Pinned, because a removal on the way may free what the next view still needs.
         if not s_id:
-            s = self.pin(change.a, change.s_node)
+            s = self.node_of(change.a, change.s_node)
+            node_at(store, s).uses += 1
         if not o_id:
-            o = self.pin(change.b, change.o_node)
-        if (self.qualified_relations >> relation) & 1:
-            admitted &= s_ready(store, relation, s) & o_ready(store, relation, o)
-            if admitted != views:
-                if change.inserted:
-                    wait_put(store, relation, s, o, views & ~admitted, change.until)
-                else:
-                    wait_end(store, relation, s, o, views & ~admitted)
+            o = self.node_of(change.b, change.o_node)
+            node_at(store, o).uses += 1
+        admitted = views & s_ready(store, relation, s) & o_ready(store, relation, o)
+        if admitted != views:
+            wait_end(store, relation, s, o, views & ~admitted)
         while admitted:
             view = trailing_zeros(admitted)
             admitted &= admitted - 1
-            if change.inserted:
-                self.change_edge(view, place_s(store, relation, view, s), place_o(store, relation, view, o), change)
-                continue
             s_end = change.a if (store.s_bare >> view) & 1 else row_find(store, s, store.s_variable[view])
             o_end = change.b if (store.o_bare >> view) & 1 else row_find(store, o, store.o_variable[view])
             if s_end >= 0 and o_end >= 0:
@@ -358,37 +366,58 @@ cdef class IntervalJoin:
         if not o_id:
             node_release(store, o)
 
-    cdef void change_node(self, int view, Change* change) noexcept nogil:
-        cdef int32_t node = self.pin(change.a, change.s_node)
-        self.change_end(view, node, change)
-        node_release(&self.store, node)
-
-    cdef inline void look(self, Ahead* ahead, int relation, int64_t a, int64_t b) noexcept nogil:
-        """Asks for the slots a row will need."""
+    cdef inline void change(self, int first, uint64_t views, Change* change) noexcept nogil:
+        """A change of one view, or of several of a relation."""
         cdef Store* store = &self.store
-        if not store.s_id[relation]:
-            ahead.a_hash = fold(<uint64_t>a)
-            prefetch_slot(&store.node_index, ahead.a_hash)
-        if b < 0:
+        cdef int32_t node
+        if change.inserted and change.until <= store.now:
             return
-        if not store.o_id[relation]:
-            ahead.b_hash = fold(<uint64_t>b)
-            prefetch_slot(&store.node_index, ahead.b_hash)
-        ahead.hash = pair_hash(a, b)
-        prefetch_slot(&store.edge_index[store.relation_long_lived[relation]],
-                      kind_hash(ahead.hash, trailing_zeros(store.relation_views[relation])))
-        if (self.qualified_relations >> relation) & 1:
-            prefetch_slot(&store.wait_index[store.relation_long_lived[relation]], kind_hash(ahead.hash, relation))
+        if store.o_variable[first] < 0:
+            node = self.node_of(change.a, change.s_node)
+            node_at(store, node).uses += 1
+            self.change_end(first, node, change)
+            node_release(store, node)
+        elif change.inserted:
+            self.insert_pair(store.relation[first], views, change)
+        else:
+            self.end_pair(store.relation[first], views, change)
 
-    cdef inline void look_closer(self, Ahead* ahead, int relation, int64_t a, int64_t b) noexcept nogil:
-        """Finds the nodes of a row, and asks for what hangs on them."""
+    cdef void look_ahead(self, int64_t n, const int64_t* view, const int64_t* a, const int64_t* b,
+                         int32_t* s_node, int32_t* o_node) noexcept nogil:
+        """Finds the nodes of up to AHEAD rows, and asks for what hangs on them; -1 where there is none or none is needed."""
         cdef Store* store = &self.store
-        ahead.s_node = -1 if store.s_id[relation] else node_find(store, a, ahead.a_hash)
-        ahead.o_node = -1 if b < 0 or store.o_id[relation] else node_find(store, b, ahead.b_hash)
-        if ahead.s_node >= 0:
-            self.look_at(node_at(store, ahead.s_node), node_at(store, ahead.s_node).s_waiting)
-        if ahead.o_node >= 0:
-            self.look_at(node_at(store, ahead.o_node), node_at(store, ahead.o_node).o_waiting)
+        cdef uint32_t s_hash[AHEAD]
+        cdef uint32_t o_hash[AHEAD]
+        cdef int relation
+        cdef int64_t i
+        cdef bint indexed
+        cdef Node* node
+        for i in range(n):
+            relation = store.relation[self.pattern[view[i]]]
+            s_node[i] = store.s_id[relation] - 1
+            o_node[i] = -1 if b[i] >= 0 and not store.o_id[relation] else 0
+            if s_node[i]:
+                s_hash[i] = fold(<uint64_t>a[i])
+                prefetch_slot(&store.node_index, s_hash[i])
+            if o_node[i]:
+                o_hash[i] = fold(<uint64_t>b[i])
+                prefetch_slot(&store.node_index, o_hash[i])
+        for i in range(n):
+            indexed = False
+            s_node[i] = node_find(store, a[i], s_hash[i]) if s_node[i] else -1
+            o_node[i] = node_find(store, b[i], o_hash[i]) if o_node[i] else -1
+            if s_node[i] >= 0:
+                node = node_at(store, s_node[i])
+                indexed = node.s_chained == INDEXED
+                self.look_at(node, node.s_waiting)
+            if o_node[i] >= 0:
+                node = node_at(store, o_node[i])
+                indexed |= node.o_chained == INDEXED
+                self.look_at(node, node.o_waiting)
+            if indexed and b[i] >= 0:
+                relation = store.relation[self.pattern[view[i]]]
+                prefetch_slot(&store.wait_index[store.relation_long_lived[relation]],
+                              kind_hash(pair_hash(a[i], b[i]), relation))
 
     cdef inline void look_at(self, Node* node, int32_t waiting) noexcept nogil:
         if node.rows >= 0:
@@ -401,12 +430,13 @@ cdef class IntervalJoin:
         """Takes changes in order; returns how many rows are waiting to be taken.
 
         A row's view is a pattern, or the number of patterns plus the first pattern of a relation: all views of that."""
-        cdef int64_t n = view.shape[0], i = 0, j, far = 0, near = 0
+        cdef int64_t n = view.shape[0], i = 0, j, seen = 0, looked = 0
         cdef Store* store = &self.store
         cdef uint64_t views, together
         cdef int first
         cdef Change one
-        cdef Ahead ahead[AHEAD]
+        cdef int32_t s_node[AHEAD]
+        cdef int32_t o_node[AHEAD]
         if not (a.shape[0] == b.shape[0] == now.shape[0] == until.shape[0] == op.shape[0] == change.shape[0] == n):
             raise ValueError("columns differ in length")
         for j in range(n):
@@ -414,30 +444,25 @@ cdef class IntervalJoin:
                 raise ValueError(f"row {j}: view {view[j]} or ids {a[j]}, {b[j]} out of range")
         with nogil:
             while i < n:
-                while far < n and far < i + AHEAD:
-                    self.look(&ahead[far & (AHEAD - 1)], store.relation[self.pattern[view[far]]], a[far], b[far])
-                    far += 1
-                while near < n and near < i + AHEAD // 2:
-                    self.look_closer(&ahead[near & (AHEAD - 1)], store.relation[self.pattern[view[near]]], a[near], b[near])
-                    near += 1
+                if i >= seen:
+                    looked = i
+                    seen = min(n, i + AHEAD)
+                    self.look_ahead(seen - i, &view[i], &a[i], &b[i], s_node, o_node)
                 one.a = a[i]
                 one.b = b[i]
                 one.until = until[i]
                 one.number = change[i]
                 one.inserted = op[i] > 0
-                one.hash = ahead[i & (AHEAD - 1)].hash
-                one.s_node = ahead[i & (AHEAD - 1)].s_node
-                one.o_node = ahead[i & (AHEAD - 1)].o_node
+                one.s_node = s_node[i - looked]
+                one.o_node = o_node[i - looked]
                 store.now = now[i]
                 first = self.pattern[view[i]]
-                if view[i] >= store.views:
-                    together = 0
-                    views = store.relation_views[store.relation[first]]
-                else:
-                    views = <uint64_t>1 << first
-                    together = store.relation_views[store.relation[first]] & ~views
+                views = <uint64_t>1 << first
+                together = store.relation_views[store.relation[first]] & ~views
                 j = i + 1
-                if together:
+                if view[i] >= store.views:
+                    views |= together
+                elif together:
                     while (j < n and a[j] == one.a and b[j] == one.b and view[j] < store.views and (together >> view[j]) & 1
                            and now[j] == store.now and until[j] == one.until
                            and change[j] == one.number and (op[j] > 0) == one.inserted):
@@ -446,19 +471,12 @@ cdef class IntervalJoin:
                         j += 1
                 if store.agenda.next_tick <= store.now:
                     expire(store, EXPIRED_A_ROW * (j - i))
-                if not one.inserted or one.until > store.now:
-                    if store.o_variable[first] < 0:
-                        self.change_node(first, &one)
-                    else:
-                        self.change_pair(store.relation[first], views, &one)
+                self.change(first, views, &one)
                 i = j
-                # Rows of a group are not looked up ahead one by one.
-                far = max(far, i)
-                near = max(near, i)
         return self.matcher.size
 
     def feed_one(self, int64_t view, int64_t a, int64_t b, int64_t now, int64_t until, int64_t op, int64_t change):
-        """As `feed` with one row, without the cost of columns."""
+        """As `feed` with one row of one view, without the cost of columns."""
         cdef Store* store = &self.store
         cdef Change one
         if not 0 <= view < store.views or a < 0 or (b < 0 and store.o_variable[view] >= 0):
@@ -469,16 +487,11 @@ cdef class IntervalJoin:
         one.number = change
         one.inserted = op > 0
         one.s_node = one.o_node = -1
-        one.hash = pair_hash(a, b)
         store.now = now
         with nogil:
             if store.agenda.next_tick <= now:
                 expire(store, EXPIRED_A_ROW)
-            if not one.inserted or until > now:
-                if store.o_variable[view] < 0:
-                    self.change_node(<int>view, &one)
-                else:
-                    self.change_pair(store.relation[view], <uint64_t>1 << view, &one)
+            self.change(<int>view, <uint64_t>1 << view, &one)
         return self.matcher.size
 
     def expire(self, int64_t now):
@@ -530,7 +543,7 @@ cdef class IntervalJoin:
             pair = wait_at(store, <int32_t>number)
             if pair.views == 0 or pair.until <= now:
                 continue
-            i = store.relation[trailing_zeros(pair.views)]
+            i = pair.relation
             s = pair.s if store.s_id[i] else node_at(store, pair.s).id
             o = pair.o if store.o_id[i] else node_at(store, pair.o).id
             for view in range(store.views):

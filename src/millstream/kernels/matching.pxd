@@ -12,9 +12,10 @@ passed over. A variable's column is filled when its subtree has been written: ru
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
+from millstream.kernels.edges cimport edge_find, list_drop
 from millstream.kernels.memory cimport block_free, block_resize
 from millstream.kernels.store cimport (
-    MOST, Edge, Entry, List, Row, Store, edge_at, edge_find, list_drop, lists_of, pair_hash, row_at, trailing_zeros,
+    MOST, Edge, Entry, List, Row, Store, edge_at, lists_of, row_at, trailing_zeros,
 )
 
 cdef enum:
@@ -134,7 +135,7 @@ cdef inline int64_t closing(Matcher* matcher, uint64_t views, int64_t low, int64
         views &= views - 1
         x = store.s_variable[view]
         y = store.o_variable[view]
-        edge = edge_find(store, view, matcher.at[x], matcher.at[y], pair_hash(matcher.value[x], matcher.value[y]))
+        edge = edge_find(store, view, matcher.at[x], matcher.at[y])
         if edge < 0:
             return low
         high = min(high, edge_at(store, edge).until)

@@ -77,6 +77,9 @@ cdef struct Node:
     int32_t s_waiting
     int32_t o_waiting
     int32_t uses
+    uint8_t s_chained           # pairs on the chain, or INDEXED
+    uint8_t o_chained
+    uint8_t opened              # had an open row: only then can its pairs be on the chains of their o alone
 
 
 cdef struct Place:
@@ -94,7 +97,7 @@ cdef struct Edge:
     End o
     int64_t until
     int32_t view
-    int32_t next                # of the free list
+    uint32_t hash               # in the index, 0 if it is not there; of a free edge, the next one
 
 
 cdef struct Wait:
@@ -106,6 +109,8 @@ cdef struct Wait:
     int32_t s_prev
     int32_t o_next
     int32_t o_prev
+    int32_t relation
+    uint32_t hash               # as an edge's
 
 
 cdef struct Records:
@@ -135,6 +140,7 @@ cdef struct Store:
     uint64_t o_bare
     uint64_t s_free             # views whose s variable has no unary pattern
     uint64_t o_free
+    uint64_t s_free_relations   # those with a view that asks nothing of its s
     uint64_t leaf               # views with an end of degree 1
     int degree[MOST]
     int unary[MOST]             # how many unary patterns a variable has
@@ -243,18 +249,26 @@ cdef inline int32_t node_get(Store* store, int64_t id, uint32_t hash) noexcept n
         node.rows = -1
         node.s_waiting = -1
         node.o_waiting = -1
+        node.s_chained = 0
+        node.o_chained = 0
+        node.opened = 0
         node.uses = 0
         index_put(&store.node_index, hash, number)
     return number
 
 
-cdef inline void node_release(Store* store, int64_t number) noexcept nogil:
+cdef inline void node_drop(Store* store, int64_t number) noexcept nogil:
+    """Frees a node that is not used, unless that was done."""
     cdef Node* node = node_at(store, number)
-    node.uses -= 1
-    if node.uses == 0:
+    if node.uses == 0 and node.id >= 0:
         index_drop(&store.node_index, fold(<uint64_t>node.id), <int32_t>number)
         node.id = -1
         record_free(&store.nodes, sizeof(Node), <int32_t>number)
+
+
+cdef inline void node_release(Store* store, int64_t number) noexcept nogil:
+    node_at(store, number).uses -= 1
+    node_drop(store, number)
 
 
 # Rows
@@ -344,180 +358,3 @@ cdef inline void row_release(Store* store, int32_t number) noexcept nogil:
             if ends_of(store, row)[i] != NEVER:
                 store.held[store.unary_view[variable][i]] -= 1
     row_free(store, number)
-
-
-# Lists
-
-cdef inline void list_fit(Store* store, List* lst, int64_t capacity) noexcept nogil:
-    """Moves a list into an array of another capacity, 0 for none."""
-    cdef Entry* entries = NULL
-    cdef int32_t i
-    if capacity > SHELVED and lst.capacity > SHELVED:
-        store.shelf.large += (capacity - lst.capacity) * <int64_t>sizeof(Entry)
-        entries = <Entry*>block_resize(lst.entries, lst.capacity * sizeof(Entry), capacity * sizeof(Entry))
-    else:
-        if capacity:
-            entries = <Entry*>shelf_take(&store.shelf, capacity)
-            for i in range(lst.size):
-                entries[i] = lst.entries[i]
-        if lst.capacity:
-            shelf_give(&store.shelf, lst.entries, lst.capacity)
-    lst.entries = entries
-    lst.capacity = <int32_t>capacity
-
-
-cdef inline int32_t list_add(Store* store, Row* row, List* lst, Entry entry) noexcept nogil:
-    if lst.size == lst.capacity:
-        list_fit(store, lst, larger_capacity(lst.capacity))
-    if lst.size == 0:
-        row.filled += 1
-    lst.entries[lst.size] = entry
-    lst.size += 1
-    return lst.size - 1
-
-
-cdef inline void list_drop(Store* store, Row* row, List* lst, int32_t at, bint s_side) noexcept nogil:
-    """Takes an entry out; the last one fills its place."""
-    cdef Entry* moved
-    lst.size -= 1
-    if at != lst.size:
-        moved = &lst.entries[lst.size]
-        if s_side:
-            edge_at(store, moved.edge).s.place.at = at
-        else:
-            edge_at(store, moved.edge).o.place.at = at
-        lst.entries[at] = moved[0]
-    if lst.size == 0:
-        row.filled -= 1
-        list_fit(store, lst, 0)
-    elif lst.capacity > 4 and lst.size * 4 < lst.capacity:
-        list_fit(store, lst, smaller_capacity(lst.capacity))
-
-
-# Edges
-
-cdef inline uint32_t pair_hash(int64_t a, int64_t b) noexcept nogil:
-    """Of two ids; `kind_hash` sets views, or relations, apart."""
-    cdef uint64_t x = <uint64_t>a, y = <uint64_t>b
-    return fold((x ^ (x >> 32)) * <uint64_t>0xD6E8FEB86659FD93 + (y ^ (y >> 32)) * <uint64_t>0xC2B2AE3D27D4EB4F)
-
-
-cdef inline uint32_t kind_hash(uint32_t hash, int kind) noexcept nogil:
-    return hash + <uint32_t>kind * <uint32_t>0x9E3779B1
-
-
-cdef inline int64_t s_of(Store* store, Edge* edge) noexcept nogil:
-    """What names the edge's s: a row, or a bare id."""
-    return edge.s.id if (store.s_bare >> edge.view) & 1 else edge.s.place.row
-
-
-cdef inline int64_t o_of(Store* store, Edge* edge) noexcept nogil:
-    return edge.o.id if (store.o_bare >> edge.view) & 1 else edge.o.place.row
-
-
-cdef inline uint32_t edge_hash(Store* store, Edge* edge) noexcept nogil:
-    cdef int64_t a = edge.s.id if (store.s_bare >> edge.view) & 1 else row_at(store, edge.s.place.row).id
-    cdef int64_t b = edge.o.id if (store.o_bare >> edge.view) & 1 else row_at(store, edge.o.place.row).id
-    return kind_hash(pair_hash(a, b), edge.view)
-
-
-cdef inline int32_t edge_find(Store* store, int view, int64_t s, int64_t o, uint32_t hash) noexcept nogil:
-    """An edge by its rows, or ids where bare, and the hash of its two ids."""
-    cdef Index* index = &store.edge_index[store.long_lived[view]]
-    cdef Probe found = probe(index, kind_hash(hash, view))
-    cdef int32_t number
-    cdef Edge* edge
-    while True:
-        number = probe_next(index, &found)
-        if number < 0:
-            return -1
-        edge = edge_at(store, number)
-        if edge.view == view and s_of(store, edge) == s and o_of(store, edge) == o:
-            return number
-
-
-cdef inline void edge_list(Store* store, int32_t number) noexcept nogil:
-    """Enters an edge into the lists that do not hold it, with its end in those that do."""
-    cdef Edge* edge = edge_at(store, number)
-    cdef int view = edge.view
-    cdef bint s_bare = (store.s_bare >> view) & 1, o_bare = (store.o_bare >> view) & 1
-    cdef Row* row
-    cdef Entry entry
-    cdef List* lst
-    entry.edge = number
-    entry.until = edge.until
-    if not s_bare:
-        row = row_at(store, edge.s.place.row)
-        lst = lists_of(row) + store.s_slot[view]
-        entry.row = -1 if o_bare else edge.o.place.row
-        if edge.s.place.at < 0:
-            edge.s.place.at = list_add(store, row, lst, entry)
-        else:
-            lst.entries[edge.s.place.at].until = edge.until
-    if not o_bare:
-        row = row_at(store, edge.o.place.row)
-        lst = lists_of(row) + store.o_slot[view]
-        entry.row = -1 if s_bare else edge.s.place.row
-        if edge.o.place.at < 0:
-            edge.o.place.at = list_add(store, row, lst, entry)
-        else:
-            lst.entries[edge.o.place.at].until = edge.until
-
-
-cdef inline void edge_extend(Store* store, int32_t number, int64_t until) noexcept nogil:
-    """Gives a stored edge, live or dead, a later end."""
-    edge_at(store, number).until = until
-    edge_list(store, number)
-    note(store, edge_at(store, number).view, until, number, EDGE_NOTE)
-
-
-cdef inline void edge_add(Store* store, int view, int64_t s, int64_t o, int64_t until) noexcept nogil:
-    cdef int32_t number = record_new(&store.edges, sizeof(Edge))
-    cdef Edge* edge = edge_at(store, number)
-    edge.view = view
-    if (store.s_bare >> view) & 1:
-        edge.s.id = s
-    else:
-        edge.s.place.row = <int32_t>s
-        edge.s.place.at = -1
-        row_at(store, <int32_t>s).edges += 1
-    if (store.o_bare >> view) & 1:
-        edge.o.id = o
-    else:
-        edge.o.place.row = <int32_t>o
-        edge.o.place.at = -1
-        row_at(store, <int32_t>o).edges += 1
-    index_put(&store.edge_index[store.long_lived[view]], edge_hash(store, edge), number)
-    if store.held[view] == 0:
-        store.empty_views -= 1
-    store.held[view] += 1
-    edge_extend(store, number, until)
-
-
-cdef inline void edge_remove(Store* store, int32_t number) noexcept nogil:
-    cdef Edge* edge = edge_at(store, number)
-    cdef Row* row
-    cdef int view = edge.view
-    cdef int32_t s = -1, o = -1
-    index_drop(&store.edge_index[store.long_lived[view]], edge_hash(store, edge), number)
-    if not (store.s_bare >> view) & 1:
-        s = edge.s.place.row
-        row = row_at(store, s)
-        row.edges -= 1
-        if edge.s.place.at >= 0:
-            list_drop(store, row, lists_of(row) + store.s_slot[view], edge.s.place.at, True)
-    if not (store.o_bare >> view) & 1:
-        o = edge.o.place.row
-        row = row_at(store, o)
-        row.edges -= 1
-        if edge.o.place.at >= 0:
-            list_drop(store, row, lists_of(row) + store.o_slot[view], edge.o.place.at, False)
-    edge.view = -1
-    record_free(&store.edges, sizeof(Edge), number)
-    store.held[view] -= 1
-    if store.held[view] == 0:
-        store.empty_views += 1
-    if s >= 0:
-        row_release(store, s)
-    if o >= 0:
-        row_release(store, o)

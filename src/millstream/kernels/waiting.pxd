@@ -5,27 +5,48 @@ lack the qualification of s, and on the chain of its o while some have that of s
 chains hold everything that may now be admitted, and a node that qualifies and disqualifies again and again is not visited
 by pairs that wait for their other end. A waiting pair that is dead has `until` <= now; its note removes it.
 
-Two waiting pairs of one relation, s and o have no view in common (they differ in their ends: the views were fed apart).
+Two live waiting pairs of one relation, s and o have no view in common (they differ in their ends: the views were fed apart).
+
+A pair is found by walking the chains of its ends while these are short. A chain that grows past WALKED pairs is *indexed*, until it is
+empty: all pairs on it are in the index. A pair may be there and on a walked chain too; `Wait.hash` tells.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from millstream.kernels.agenda cimport NEVER, Note, agenda_pop
+from millstream.kernels.edges cimport edge_add, edge_remove, kind_hash, pair_hash
 from millstream.kernels.store cimport (
-    EDGE_NOTE, NO_VARIABLE, UNARY_NOTE, WAIT_NOTE, Node, Row, Store, Wait, edge_add, edge_at, edge_remove, ends_of, node_at,
-    kind_hash, node_release, note, pair_hash, record_free, record_new, row_at, row_get, row_release, trailing_zeros, wait_at,
+    EDGE_NOTE, MOST, NO_VARIABLE, UNARY_NOTE, WAIT_NOTE, Node, Row, Store, Wait, edge_at, ends_of, node_at, node_release, note,
+    record_free, record_new, row_at, row_get, row_release, trailing_zeros, wait_at,
 )
 from millstream.kernels.table cimport Index, Probe, index_drop, index_put, probe, probe_next
 
 cdef enum:
     UNLINKED = -2               # s_prev, o_prev: not on that chain; -1: its first
+    WALKED = 4                  # pairs on a chain that is still walked
+    INDEXED = 255               # s_chained, o_chained
 
 
 # Chains
 
+cdef inline uint32_t wait_hash(Store* store, int relation, int64_t s, int64_t o) noexcept nogil:
+    cdef int64_t a = s if store.s_id[relation] else node_at(store, s).id
+    cdef int64_t b = o if store.o_id[relation] else node_at(store, o).id
+    return kind_hash(pair_hash(a, b), relation)
+
+
+cdef inline void wait_enter(Store* store, int32_t number) noexcept nogil:
+    """Puts a pair into the index unless it is there."""
+    cdef Wait* pair = wait_at(store, number)
+    if pair.hash == 0:
+        pair.hash = wait_hash(store, pair.relation, pair.s, pair.o)
+        index_put(&store.wait_index[store.relation_long_lived[pair.relation]], pair.hash, number)
+
+
 cdef inline void s_link(Store* store, int32_t number, bint linked) noexcept nogil:
     cdef Wait* pair = wait_at(store, number)
     cdef Node* node
+    cdef int32_t at
     if (pair.s_prev != UNLINKED) == linked:
         return
     node = node_at(store, pair.s)
@@ -35,6 +56,16 @@ cdef inline void s_link(Store* store, int32_t number, bint linked) noexcept nogi
         if pair.s_next >= 0:
             wait_at(store, pair.s_next).s_prev = number
         node.s_waiting = number
+        if node.s_chained == INDEXED:
+            wait_enter(store, number)
+        elif node.s_chained < WALKED:
+            node.s_chained += 1
+        else:
+            node.s_chained = INDEXED
+            at = number
+            while at >= 0:
+                wait_enter(store, at)
+                at = wait_at(store, at).s_next
         return
     if pair.s_prev >= 0:
         wait_at(store, pair.s_prev).s_next = pair.s_next
@@ -43,11 +74,16 @@ cdef inline void s_link(Store* store, int32_t number, bint linked) noexcept nogi
     if pair.s_next >= 0:
         wait_at(store, pair.s_next).s_prev = pair.s_prev
     pair.s_prev = UNLINKED
+    if node.s_chained != INDEXED:
+        node.s_chained -= 1
+    elif node.s_waiting < 0:
+        node.s_chained = 0
 
 
 cdef inline void o_link(Store* store, int32_t number, bint linked) noexcept nogil:
     cdef Wait* pair = wait_at(store, number)
     cdef Node* node
+    cdef int32_t at
     if (pair.o_prev != UNLINKED) == linked:
         return
     node = node_at(store, pair.o)
@@ -57,6 +93,16 @@ cdef inline void o_link(Store* store, int32_t number, bint linked) noexcept nogi
         if pair.o_next >= 0:
             wait_at(store, pair.o_next).o_prev = number
         node.o_waiting = number
+        if node.o_chained == INDEXED:
+            wait_enter(store, number)
+        elif node.o_chained < WALKED:
+            node.o_chained += 1
+        else:
+            node.o_chained = INDEXED
+            at = number
+            while at >= 0:
+                wait_enter(store, at)
+                at = wait_at(store, at).o_next
         return
     if pair.o_prev >= 0:
         wait_at(store, pair.o_prev).o_next = pair.o_next
@@ -65,24 +111,83 @@ cdef inline void o_link(Store* store, int32_t number, bint linked) noexcept nogi
     if pair.o_next >= 0:
         wait_at(store, pair.o_next).o_prev = pair.o_prev
     pair.o_prev = UNLINKED
+    if node.o_chained != INDEXED:
+        node.o_chained -= 1
+    elif node.o_waiting < 0:
+        node.o_chained = 0
 
 
-cdef inline int relation_of(Store* store, Wait* pair) noexcept nogil:
-    return store.relation[trailing_zeros(pair.views)]
+cdef inline bint s_walked(Store* store, Wait* pair) noexcept nogil:
+    """Whether walking the chain of its s meets the pair."""
+    return pair.s_prev != UNLINKED and node_at(store, pair.s).s_chained != INDEXED
 
 
-cdef inline uint32_t wait_hash(Store* store, int relation, int64_t s, int64_t o) noexcept nogil:
-    cdef int64_t a = s if store.s_id[relation] else node_at(store, s).id
-    cdef int64_t b = o if store.o_id[relation] else node_at(store, o).id
-    return kind_hash(pair_hash(a, b), relation)
+cdef inline bint o_walked(Store* store, Wait* pair) noexcept nogil:
+    return pair.o_prev != UNLINKED and node_at(store, pair.o).o_chained != INDEXED
+
+
+cdef inline int wait_find(Store* store, int relation, int64_t s, int64_t o, int32_t* found, int32_t* dead) noexcept nogil:
+    """The live waiting pairs of a relation, s and o, each once, and a dead one or -1; how many are live."""
+    cdef int count = 0
+    cdef bint probed = False
+    cdef int32_t number
+    cdef Wait* pair
+    cdef Index* index
+    cdef Probe place
+    dead[0] = -1
+    if not store.s_id[relation]:
+        if node_at(store, s).s_chained == INDEXED:
+            probed = True
+        else:
+            number = node_at(store, s).s_waiting
+            while number >= 0:
+                pair = wait_at(store, number)
+                if pair.o == o and pair.relation == relation:
+                    if pair.until > store.now:
+                        found[count] = number
+                        count += 1
+                    else:
+                        dead[0] = number
+                number = pair.s_next
+    if not store.o_id[relation] and ((store.s_free_relations >> relation) & 1 or node_at(store, s).opened):
+        if node_at(store, o).o_chained == INDEXED:
+            probed = True
+        else:
+            number = node_at(store, o).o_waiting
+            while number >= 0:
+                pair = wait_at(store, number)
+                if pair.s == s and pair.relation == relation and (store.s_id[relation] or not s_walked(store, pair)):
+                    if pair.until > store.now:
+                        found[count] = number
+                        count += 1
+                    else:
+                        dead[0] = number
+                number = pair.o_next
+    if not probed:
+        return count
+    index = &store.wait_index[store.relation_long_lived[relation]]
+    place = probe(index, wait_hash(store, relation, s, o))
+    while True:
+        number = probe_next(index, &place)
+        if number < 0:
+            return count
+        pair = wait_at(store, number)
+        if pair.s != s or pair.o != o or pair.relation != relation or s_walked(store, pair) or o_walked(store, pair):
+            continue
+        if pair.until > store.now:
+            found[count] = number
+            count += 1
+        else:
+            dead[0] = number
 
 
 cdef inline void wait_remove(Store* store, int32_t number) noexcept nogil:
     cdef Wait* pair = wait_at(store, number)
-    cdef int relation = relation_of(store, pair)
+    cdef int relation = pair.relation
     s_link(store, number, False)
     o_link(store, number, False)
-    index_drop(&store.wait_index[store.relation_long_lived[relation]], wait_hash(store, relation, pair.s, pair.o), number)
+    if pair.hash:
+        index_drop(&store.wait_index[store.relation_long_lived[relation]], pair.hash, number)
     if not store.s_id[relation]:
         node_release(store, pair.s)
     if not store.o_id[relation]:
@@ -120,7 +225,7 @@ cdef inline uint64_t o_ready(Store* store, int relation, int64_t o) noexcept nog
 cdef inline void settle(Store* store, int32_t number) noexcept nogil:
     """Admits a pair to the views both of whose ends are ready, without output, and hangs it where the others wait."""
     cdef Wait* pair = wait_at(store, number)
-    cdef int relation = relation_of(store, pair), view
+    cdef int relation = pair.relation, view
     cdef uint64_t by_s, admitted
     if pair.until <= store.now:
         wait_remove(store, number)
@@ -142,25 +247,21 @@ cdef inline void settle(Store* store, int32_t number) noexcept nogil:
 
 cdef inline void wait_put(Store* store, int relation, int64_t s, int64_t o, uint64_t views, int64_t until) noexcept nogil:
     """Lets a pair wait for these views, or wait longer; none of them has both ends ready."""
-    cdef uint32_t hash = wait_hash(store, relation, s, o)
-    cdef Index* index = &store.wait_index[store.relation_long_lived[relation]]
-    cdef Probe found = probe(index, hash)
-    cdef int32_t number, spare = -1
+    cdef int32_t found[MOST]
+    cdef int32_t spare
+    cdef int i, count = wait_find(store, relation, s, o, found, &spare)
     cdef uint64_t shared
     cdef Wait* pair
-    while True:
-        number = probe_next(index, &found)
-        if number < 0:
-            break
-        pair = wait_at(store, number)
-        if pair.s != s or pair.o != o or relation_of(store, pair) != relation:
-            continue
+    for i in range(count):
+        pair = wait_at(store, found[i])
         shared = pair.views & views
-        if pair.until > store.now and pair.until >= until:
+        if pair.until >= until:
             views &= ~shared
-        elif pair.until <= store.now or shared == pair.views:
-            pair.until = NEVER
-            spare = number
+        elif shared == pair.views:
+            if spare < 0:
+                spare = found[i]
+            else:
+                wait_remove(store, found[i])
         else:
             pair.views &= ~shared
     if views == 0:
@@ -172,11 +273,12 @@ cdef inline void wait_put(Store* store, int relation, int64_t s, int64_t o, uint
         pair.o = o
         pair.s_prev = UNLINKED
         pair.o_prev = UNLINKED
+        pair.relation = relation
+        pair.hash = 0
         if not store.s_id[relation]:
             node_at(store, s).uses += 1
         if not store.o_id[relation]:
             node_at(store, o).uses += 1
-        index_put(index, hash, spare)
     pair = wait_at(store, spare)
     pair.views = views
     pair.until = until
@@ -188,25 +290,16 @@ cdef inline void wait_put(Store* store, int relation, int64_t s, int64_t o, uint
 
 cdef inline void wait_end(Store* store, int relation, int64_t s, int64_t o, uint64_t views) noexcept nogil:
     """Ends the waiting of a pair for these views."""
-    cdef uint32_t hash = wait_hash(store, relation, s, o)
-    cdef Index* index = &store.wait_index[store.relation_long_lived[relation]]
-    cdef Probe found = probe(index, hash)
-    cdef int32_t number
-    cdef uint64_t shared
+    cdef int32_t found[MOST]
+    cdef int32_t dead
+    cdef int i, count = wait_find(store, relation, s, o, found, &dead)
     cdef Wait* pair
-    while True:
-        number = probe_next(index, &found)
-        if number < 0:
-            return
-        pair = wait_at(store, number)
-        if pair.s != s or pair.o != o or relation_of(store, pair) != relation:
-            continue
-        shared = pair.views & views
-        if shared and shared == pair.views:
-            wait_remove(store, number)
-            found = probe(index, hash)
-        elif shared:
-            pair.views &= ~shared
+    for i in range(count):
+        pair = wait_at(store, found[i])
+        if pair.views & ~views == 0:
+            wait_remove(store, found[i])
+        else:
+            pair.views &= ~views
 
 
 # Qualifications
@@ -228,6 +321,7 @@ cdef inline void row_open(Store* store, int32_t number) noexcept nogil:
     cdef Node* node = node_at(store, node_number)
     cdef int32_t waiting, following
     row.open = 1
+    node.opened = 1
     node.s_open |= store.s_views[variable]
     node.o_open |= store.o_views[variable]
     waiting = node.s_waiting if store.s_views[variable] else -1
