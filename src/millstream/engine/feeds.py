@@ -8,6 +8,7 @@ when it enters.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -142,7 +143,7 @@ class StepFeed:
         self._matcher = matcher
         self._dictionary = dictionary
         self._t0_ms = t0_ms
-        self._waiting: list[Piece] = []
+        self._waiting: deque[Piece] = deque()
         self._last_end = NEVER
 
     def arrive(self, batch: ElementBatch) -> list[Piece]:
@@ -164,17 +165,15 @@ class StepFeed:
         return []
 
     def pass_time(self, before: int) -> list[Piece]:
+        # Elements come in time order, and so do the instants at which they are first seen.
         due: list[Piece] = []
-        kept: list[Piece] = []
-        for piece in self._waiting:
+        while self._waiting and self._waiting[0].now[0] < before:
+            piece = self._waiting.popleft()
             ready = piece.now < before
-            if ready.all():
-                due.append(piece)
-                continue
-            kept.append(_pick(piece, ~ready))
-            if ready.any():
-                due.append(_pick(piece, ready))
-        self._waiting = kept
+            if not ready.all():
+                self._waiting.appendleft(_pick(piece, ~ready))
+                piece = _pick(piece, ready)
+            due.append(piece)
         return due
 
     def last_end(self) -> int:
@@ -188,7 +187,7 @@ class StepFeed:
 
     def load(self, state: Any) -> None:
         self._last_end = state[0]
-        self._waiting = [Piece(*columns) for columns in state[1]]
+        self._waiting = deque(Piece(*columns) for columns in state[1])
 
 
 class CountFeed:

@@ -47,7 +47,10 @@ class MergedContent:
                 if until < FOREVER:
                     heapq.heappush(self._due, (until, key))
             else:
-                self._ends.get(key, {}).pop(source, None)
+                ends = self._ends.get(key, {})
+                ends.pop(source, None)
+                if not ends:
+                    self._ends.pop(key, None)
             after = self._end(key, now)
             if after > before:
                 rows.append((*key, now, after, 1, order))

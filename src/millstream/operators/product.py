@@ -12,6 +12,8 @@ import numpy as np
 
 from millstream.operators.rows import Intervals
 
+_SWEPT = 256
+
 
 class Product:
     """Combines the solutions of parts; the columns of the result are those of the parts in order."""
@@ -19,6 +21,7 @@ class Product:
     def __init__(self, widths: list[int]) -> None:
         self._widths = widths
         self._live: list[dict[tuple[int, ...], int]] = [{} for _ in widths]
+        self._room = [_SWEPT] * len(widths)
 
     def feed(self, parts: list[Intervals]) -> Intervals:
         """What changes of the parts, each in order of change, make of the combinations."""
@@ -67,6 +70,9 @@ class Product:
             self._live[part].pop(solution, None)
         else:
             self._live[part][solution] = until
+            # What has ended goes when others look at it; a part that nobody looks at is swept as it grows.
+            if len(self._live[part]) > self._room[part]:
+                self._room[part] = max(_SWEPT, 2 * len(self._living(part, now)))
 
     def dump(self) -> list[list[tuple[tuple[int, ...], int]]]:
         return [list(live.items()) for live in self._live]
