@@ -38,7 +38,7 @@ class Size:
 SIZES: dict[Effort, Size] = {
     "smoke": Size(3_000, 1_000, 100, 1),
     "quick": Size(20_000, 5_000, 500, 3),
-    "full": Size(100_000, 20_000, 2_000, 5),
+    "full": Size(60_000, 20_000, 2_000, 3),
 }
 SHAPES = {"no hubs": (0.0, 0.0, 0.0), "hubs everywhere": (0.8, 0.8, 0.8), "hubs in one place": (0.0, 1.0, 0.0)}
 """For the variables a, b and c: node k stands there in proportion to 1 / (k + 1) ** power."""

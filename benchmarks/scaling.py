@@ -37,7 +37,7 @@ class Size:
 
 
 SIZES: dict[Effort, Size] = {
-    "smoke": Size((1_000, 10_000), (1_000, 10_000), 30_000, 1),
+    "smoke": Size((1_000, 10_000), (1_000, 10_000), 60_000, 1),
     "quick": Size((10_000, 100_000), (10_000, 100_000, 1_000_000), 100_000, 2),
     "full": Size((10_000, 100_000, 1_000_000), (10_000, 100_000, 1_000_000, 10_000_000), 1_000_000, 3),
 }
@@ -155,7 +155,7 @@ VISITS = (
 
 
 def grow_dataset(size: Size, part: Part, progress: Progress) -> None:
-    count = 2 * size.measured
+    count = size.measured
     costs: dict[int, list[float]] = {known: [] for known in size.datasets}
     speeds: dict[int, list[float]] = {known: [] for known in size.datasets}
     for turn in range(size.rounds):
@@ -203,7 +203,7 @@ PAIRS = f"?a {IN} ?b . ?b {WANTS} ?c"
 def stand_beside(size: Size, part: Part, progress: Progress) -> None:
     """Two patterns over a window of 1,000; then with a dataset that knows exactly one area for each node."""
     progress("a dataset beside a window")
-    draw, count = random.Random(13), 2 * size.measured
+    draw, count = random.Random(13), size.measured
     pairs = (f"{place(draw.randrange(NODES))} {(IN, WANTS)[k % 2]} {place(draw.randrange(NODES))} .\n" for k in range(count))
     text = "".join(pairs).encode()
     answers: set[int] = set()
