@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from millstream import ContinuousQuery, Engine
-from tests.conformance.changing_dataset import fill
+from tests.engine.changing_dataset import fill
 from tests.suites import suite
 
 EXPECTED = {1: 0, 2: 828, 3: 0, 4: 10, 5: 10, 6: 125, 7: 30}

@@ -15,7 +15,7 @@ import pyoxigraph as ox
 import pytest
 
 from millstream import ContinuousQuery, Engine
-from tests.conformance.changing_dataset import fill
+from tests.engine.changing_dataset import fill
 from tests.suites import suite
 
 NAMES = ("q1", "q2", "q3a", "q3b", "q3c", "q4", "q5a", "q5b", "q10")
