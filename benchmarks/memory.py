@@ -37,8 +37,8 @@ from benchmarks.workloads import (
 from millstream.operators.component import JoinComponent
 
 ABOUT = "Memory that processes occupy (resident), beside what they hold."
-BYTES_A_TRIPLE = 230.0
-"""What the prototypes needed at most."""
+BYTES_A_TRIPLE = 160.0
+"""What a stored triple may cost, strings aside."""
 GROWTH = 1.1
 A_FILE = 1_000_000
 ROOMS = 1_000
@@ -81,11 +81,7 @@ def run(effort: Effort, progress: Progress) -> Part:
             stored, terms, grown, dictionary, own = apart(effort, engine_bytes, patterns, text)
             each = (grown - dictionary) / stored
             rows.append([name, "engine", stored, grown / 1e6, dictionary / 1e6, terms, each, own / stored])
-            part.targets.append(
-                at_most(
-                    f"{name}, bytes a stored triple, beside the prototypes' most", BYTES_A_TRIPLE, max(each, own / stored)
-                )
-            )
+            part.targets.append(at_most(f"{name}, bytes a stored triple", BYTES_A_TRIPLE, max(each, own / stored)))
             if prototypes:
                 grown = apart(effort, prototype_bytes, patterns, ids, columns)
                 rows.append([name, "prototype's join", stored, grown / 1e6, None, None, grown / stored, None])
