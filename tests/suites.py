@@ -34,9 +34,7 @@ def suite(name: str) -> Path:
     """The path of a suite, such as `w3c/rdf11`; skips what asks for it if it is not there."""
     path = suites_root() / name
     if not path.exists():
-        pytest.skip(
-            f"suite {name} is not at {path}; set MILLSTREAM_SUITES to the folder of suites", allow_module_level=True
-        )
+        pytest.skip(f"suite {name} is not at {path}; set MILLSTREAM_SUITES to the folder of suites", allow_module_level=True)
     return path
 
 

@@ -22,9 +22,7 @@ from tests.suites import Case, cases, has_suite, suite
 
 FAMILIES = {"n-triples": "ntriples", "n-quads": "nquads", "turtle": "turtle", "trig": "trig"}
 
-_DOTS = (
-    "pyoxigraph keeps the dot segments of @base (http://a/bb/ccc/./d;p?q): RFC 3986 section 5.2.4 is not applied to it"
-)
+_DOTS = "pyoxigraph keeps the dot segments of @base (http://a/bb/ccc/./d;p?q): RFC 3986 section 5.2.4 is not applied to it"
 _REMOTE = "the context is another file: millstream reads no remote context"
 _1_0 = "the test is for JSON-LD 1.0 (its specVersion or processingMode); pyoxigraph processes as 1.1"
 _GENERALIZED = "the expected triples have blank nodes as predicates: generalized RDF is not RDF"
@@ -115,9 +113,7 @@ def json_ld_cases() -> list[Any]:
         pytest.param(
             entry,
             id=entry["@id"],
-            marks=[pytest.mark.xfail(reason=DEPARTURES[entry["@id"]], strict=True)]
-            if entry["@id"] in DEPARTURES
-            else [],
+            marks=[pytest.mark.xfail(reason=DEPARTURES[entry["@id"]], strict=True)] if entry["@id"] in DEPARTURES else [],
         )
         for entry in manifest["sequence"]
     ]
@@ -142,9 +138,7 @@ def test_json_ld_to_rdf(entry: dict[str, Any]) -> None:
         assert canonical(quads) == canonical(expected)
 
 
-@pytest.mark.parametrize(
-    ("case", "format"), [p for p in rdf11_cases() if "Eval" in str(getattr(p.values[0], "kinds", ""))]
-)
+@pytest.mark.parametrize(("case", "format"), [p for p in rdf11_cases() if "Eval" in str(getattr(p.values[0], "kinds", ""))])
 @pytest.mark.parametrize("chunk", [1, 7])
 def test_turtle_and_trig_mean_the_same_however_they_are_cut(case: Case, format: str, chunk: int) -> None:
     base = case.assumed_base + case.action_path.name if case.assumed_base else None

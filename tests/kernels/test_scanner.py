@@ -95,9 +95,7 @@ suffixes = st.one_of(
 )  # fmt: skip
 literals = st.one_of(
     st.builds(str.__add__, strings, suffixes),
-    st.sampled_from(['"5"', '"1.50"', '"true"']).map(
-        lambda text: text + "^^<http://www.w3.org/2001/XMLSchema#integer>"
-    ),
+    st.sampled_from(['"5"', '"1.50"', '"true"']).map(lambda text: text + "^^<http://www.w3.org/2001/XMLSchema#integer>"),
 )
 tokens = st.one_of(
     plain, plain, plain, iris, labels, literals, st.sampled_from(["", ".", "#", "<<( <a:> <a:> <a:> )>>", "true", "5"])
@@ -112,9 +110,7 @@ statements = st.builds(
     st.tuples(blanks, blanks, blanks, blanks),
     st.sampled_from([".", ".", ".", ". # c", ".#c", "", "..", ". .", ". <http://a>"]),
 )
-lines = st.one_of(
-    statements, statements, st.sampled_from(["", " ", "# comment", "#", "\ufeff", "@prefix a: <http://a> ."])
-)
+lines = st.one_of(statements, statements, st.sampled_from(["", " ", "# comment", "#", "\ufeff", "@prefix a: <http://a> ."]))
 texts = st.lists(
     st.builds(
         lambda line, end: line.encode() + end,
@@ -244,9 +240,7 @@ def test_ids_are_not_reused_from_a_cache_after_they_were_forgotten() -> None:
 
 def test_many_different_and_long_predicates_are_told_apart() -> None:
     names = (
-        [f"<http://p/{n}/same-end>" for n in range(1000)]
-        + [f"<http://{'p' * 300}{n}>" for n in range(3)]
-        + ["<a:>", "<b:>"]
+        [f"<http://p/{n}/same-end>" for n in range(1000)] + [f"<http://{'p' * 300}{n}>" for n in range(3)] + ["<a:>", "<b:>"]
     )
     data = "".join(f"<http://s> {name} <http://o> .\n" for name in names * 2).encode()
     rows, errors = read(data, [])

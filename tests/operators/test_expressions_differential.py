@@ -190,9 +190,7 @@ def in_columns(expression, solutions):
 
 # Terms and expressions ------------------------------------------------------------------------------------------------
 
-words = st.sampled_from(
-    ["", "a", "A", "ab", "aB b", "1", "1.5", "true", "-0", "é", "x:i", "2020-01-01T00:00:00Z", '\n\\"']
-)
+words = st.sampled_from(["", "a", "A", "ab", "aB b", "1", "1.5", "true", "-0", "é", "x:i", "2020-01-01T00:00:00Z", '\n\\"'])
 integers = st.one_of(st.integers(-3, 3), st.integers(-(10**6), 10**6), st.sampled_from([2**53 + 1, 2**58, 2**63 - 1]))
 decimals = st.builds(lambda n, s: Decimal(n).scaleb(-s), st.integers(-(10**7), 10**7), st.integers(0, 4))
 doubles = st.sampled_from("0 -0 1 -1 0.5 2.5 -2.5 1e10 1e-3 0.1 NaN INF -INF 9007199254740992 16777216".split())
@@ -292,9 +290,7 @@ unusual = st.one_of(
         st.sampled_from(["01", "+1", "-0", "300", "1.0", ".5", "1e0", "1"]),
         st.sampled_from(["integer", "byte", "decimal", "double", "boolean"]),
     ),
-    st.sampled_from(["1.10", "1.1", "100000000000000000000.1", "0.00000000000000000001"]).map(
-        lambda d: typed(d, "decimal")
-    ),
+    st.sampled_from(["1.10", "1.1", "100000000000000000000.1", "0.00000000000000000001"]).map(lambda d: typed(d, "decimal")),
     moments.map(lambda m: typed(m.replace("Z", "-00:00"), "dateTime")),
 )
 

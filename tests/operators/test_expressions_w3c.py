@@ -120,9 +120,7 @@ def comparable(term):
 
 
 def rows_of(solutions):
-    return Counter(
-        frozenset((v.value, comparable(t)) for v, t in s.items() if isinstance(v, Variable)) for s in solutions
-    )
+    return Counter(frozenset((v.value, comparable(t)) for v, t in s.items() if isinstance(v, Variable)) for s in solutions)
 
 
 def expected(path):
@@ -134,9 +132,7 @@ def expected(path):
         variables = results.variables
         return rows_of([{v: s[v] for v in variables if s[v] is not None} for s in results])
     statements = suites.load(path)
-    (*truths,) = (
-        v for (_, p), vs in statements.by_subject_predicate.items() for v in vs if p == RESULT_SET + "boolean"
-    )
+    (*truths,) = (v for (_, p), vs in statements.by_subject_predicate.items() for v in vs if p == RESULT_SET + "boolean")
     if truths:
         return truths[0].value == "true"
     root = statements.one_of_type(RESULT_SET + "ResultSet")

@@ -132,9 +132,7 @@ def test_a_broken_repr_does_not_hide_the_error() -> None:
 
 
 @given(
-    st.one_of(
-        st.text(), st.binary(), st.lists(st.one_of(st.text(), st.none(), st.tuples(st.text(), st.text(), st.text())))
-    )
+    st.one_of(st.text(), st.binary(), st.lists(st.one_of(st.text(), st.none(), st.tuples(st.text(), st.text(), st.text()))))
 )
 def test_anything_gives_triples_or_a_data_error(passed: object) -> None:
     with contextlib.suppress(DataError):

@@ -28,9 +28,7 @@ def quad(n: int, graph: str = "") -> str:
 
 
 def shown(elements: Iterator[StreamElement]) -> list[tuple[int, list[str]]]:
-    return [
-        (e.at_ms, [str(t.subject).removeprefix("<http://e/").removesuffix(">") for t in e.triples]) for e in elements
-    ]
+    return [(e.at_ms, [str(t.subject).removeprefix("<http://e/").removesuffix(">") for t in e.triples]) for e in elements]
 
 
 def read(text: str, format: str, **options: object) -> tuple[list[tuple[int, list[str]]], list[Rejected]]:
@@ -58,9 +56,7 @@ def test_the_time_may_come_after_the_graph() -> None:
 
 def test_times_at_the_end_of_the_log_keep_the_order_of_the_graphs() -> None:
     text = (
-        quad(1, "<http://e/g>")
-        + quad(2, "<http://e/h>")
-        + f"<http://e/h> {PROV} {at(2)} .\n<http://e/g> {PROV} {at(5)} .\n"
+        quad(1, "<http://e/g>") + quad(2, "<http://e/h>") + f"<http://e/h> {PROV} {at(2)} .\n<http://e/g> {PROV} {at(5)} .\n"
     )
     assert read(text, "nquads") == ([(5000, ["s1"]), (2000, ["s2"])], [])
 
@@ -135,9 +131,7 @@ def test_graphs_at_a_rate_need_no_times() -> None:
 
 
 @given(
-    st.lists(
-        st.tuples(st.integers(0, 59), st.integers(1, 3), st.sampled_from(["before", "after", "inside"])), max_size=8
-    )
+    st.lists(st.tuples(st.integers(0, 59), st.integers(1, 3), st.sampled_from(["before", "after", "inside"])), max_size=8)
 )
 def test_wherever_a_graphs_time_stands_the_elements_are_the_same(graphs: list[tuple[int, int, str]]) -> None:
     text, expected = "", []

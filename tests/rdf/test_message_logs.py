@@ -104,10 +104,7 @@ def test_the_time_of_a_message_is_stated_in_it() -> None:
 
 
 def test_what_the_default_graph_says_of_a_messages_own_graph_is_metadata() -> None:
-    text = (
-        VERSION
-        + '<x:g> <http://www.w3.org/ns/prov#generatedAtTime> "1970-01-01T00:00:01Z" . <x:g> { <x:a> <x:b> <x:c> }'
-    )
+    text = VERSION + '<x:g> <http://www.w3.org/ns/prov#generatedAtTime> "1970-01-01T00:00:01Z" . <x:g> { <x:a> <x:b> <x:c> }'
     (element,) = read_elements(text.encode(), format="trig")
     assert (element.at_ms, [str(t) for t in element.triples]) == (1000, ["<x:a> <x:b> <x:c>"])
 

@@ -172,8 +172,7 @@ def test_sample_is_the_first_in_term_order(machine: MakeMachine) -> None:
     #       4 a---9)      RANGE 5
     m = machine()
     q = m.register(
-        "SELECT (SAMPLE(?y) AS ?n) "
-        "{ { STREAM :s [RANGE 10] { ?x :p ?y } } UNION { STREAM :t [RANGE 5] { ?x :p ?y } } }",
+        "SELECT (SAMPLE(?y) AS ?n) { { STREAM :s [RANGE 10] { ?x :p ?y } } UNION { STREAM :t [RANGE 5] { ?x :p ?y } } }",
         output="changes",
     )
     m.push("s", ":x :p :b", at_ms=0)
@@ -205,9 +204,7 @@ def test_an_aggregate_counts_equal_rows_as_often_as_they_come(machine: MakeMachi
 def test_an_aggregate_joins_a_window_with_the_dataset(machine: MakeMachine) -> None:
     m = machine()
     m.load(":a :in :kitchen . :b :in :kitchen . :c :in :hall")
-    q = m.register(
-        "SELECT ?r (AVG(?y) AS ?n) { STREAM :s [RANGE 10] { ?x :p ?y } ?x :in ?r } GROUP BY ?r", output="changes"
-    )
+    q = m.register("SELECT ?r (AVG(?y) AS ?n) { STREAM :s [RANGE 10] { ?x :p ?y } ?x :in ?r } GROUP BY ?r", output="changes")
     m.push("s", ":a :p 10", at_ms=0)
     m.push("s", ":b :p 20 . :c :p 5", at_ms=2)
     m.delete(":b :in :kitchen", at_ms=3)

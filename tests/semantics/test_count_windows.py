@@ -125,9 +125,7 @@ def test_windows_of_different_counts_forget_one_after_the_other(machine: MakeMac
     #  a-)                TRIPLES 1
     #  a---)              TRIPLES 2
     m = machine()
-    q = m.register(
-        "SELECT ?x ?y { STREAM :s [TRIPLES 1] { ?x :p 1 } STREAM :s [TRIPLES 2] { ?y :p 1 } }", output="rstream"
-    )
+    q = m.register("SELECT ?x ?y { STREAM :s [TRIPLES 1] { ?x :p 1 } STREAM :s [TRIPLES 2] { ?y :p 1 } }", output="rstream")
     m.push("s", ":a :p 1", at_ms=1)
     m.push("s", ":b :p 1", at_ms=2)
     m.push("s", ":c :p 1", at_ms=3)

@@ -119,9 +119,7 @@ def test_several_unnamed_windows_merge_into_one_graph(machine: MakeMachine) -> N
     #  t       4    9
     #          a q 2)      RANGE 5
     m = machine()
-    q = m.register(
-        "SELECT ?x FROM STREAM :s [RANGE 10] FROM STREAM :t [RANGE 5] { ?x :p ?y ; :q ?z }", output="changes"
-    )
+    q = m.register("SELECT ?x FROM STREAM :s [RANGE 10] FROM STREAM :t [RANGE 5] { ?x :p ?y ; :q ?z }", output="changes")
     m.push("s", ":a :p 1", at_ms=1)
     m.push("t", ":a :q 2", at_ms=4)
     m.finish()
@@ -235,8 +233,7 @@ def test_two_named_windows_on_one_stream_keep_apart(machine: MakeMachine) -> Non
 def test_merged_and_named_windows_live_in_one_query(machine: MakeMachine) -> None:
     m = machine()
     q = m.register(
-        "SELECT ?x ?z FROM STREAM :s [RANGE 10] FROM NAMED WINDOW :w ON :t [RANGE 10] "
-        "{ ?x :p ?y WINDOW :w { ?x :q ?z } }",
+        "SELECT ?x ?z FROM STREAM :s [RANGE 10] FROM NAMED WINDOW :w ON :t [RANGE 10] { ?x :p ?y WINDOW :w { ?x :q ?z } }",
         output="changes",
     )
     m.push("s", ":a :p 1 . :a :q 0", at_ms=1)

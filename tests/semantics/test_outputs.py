@@ -104,9 +104,7 @@ def test_the_weights_of_changes_add_up_to_the_answer_set(machine: MakeMachine, w
     chance = random.Random(seed)
     m = machine()
     m.load(":a :knows :b . :b :knows :c")
-    q = m.register(
-        f"SELECT ?x ?z {{ STREAM :s [{window}] {{ ?x :p ?y }} OPTIONAL {{ ?x :knows ?z }} }}", output="changes"
-    )
+    q = m.register(f"SELECT ?x ?z {{ STREAM :s [{window}] {{ ?x :p ?y }} OPTIONAL {{ ?x :knows ?z }} }}", output="changes")
     at_ms = 0
     for _ in range(25):
         at_ms += chance.choice((0, 0, 1, 3, 8))

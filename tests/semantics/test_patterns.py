@@ -173,9 +173,7 @@ def test_an_offset_leaves_out_the_first(machine: MakeMachine) -> None:
 def test_term_order_is_unbound_then_iris_then_numbers_by_value_then_strings(machine: MakeMachine) -> None:
     m = machine()
     counts = [
-        m.register(
-            over("ALL", "?x :p ?v OPTIONAL { ?x :q ?y }", select="?y") + f" LIMIT 1 OFFSET {k}", output="rstream"
-        )
+        m.register(over("ALL", "?x :p ?v OPTIONAL { ?x :q ?y }", select="?y") + f" LIMIT 1 OFFSET {k}", output="rstream")
         for k in range(5)
     ]
     m.push("s", ":a :p 1 . :b :p 1 ; :q 'text' . :c :p 1 ; :q 10 . :d :p 1 ; :q 9.5 . :e :p 1 ; :q :iri", at_ms=0)
