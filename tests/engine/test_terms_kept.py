@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from millstream import Engine
+from millstream.engine import lines
 from tests.engine.machines import forget_all_that_may_be as forget
 from tests.engine.notation import NAMESPACE, S, answer_set, emitted, nt, over
 
@@ -95,3 +96,18 @@ def test_the_dictionary_stays_small_while_ever_new_subjects_pass() -> None:
     assert engine.stats["triples"] == 300_000
     assert engine.stats["stored"] == 100
     assert most < 30_000
+
+
+def test_a_term_that_comes_and_goes_within_a_millisecond_can_still_be_read() -> None:
+    #  0      1             the first line is over, and what no one asks for forgotten, before the second is read
+    #  x a) x b   TRIPLES 1: a comes and goes at the same time
+    lines.CHUNK, chunk = 1, lines.CHUNK
+    try:
+        engine = Engine()
+        query = engine.register("SELECT ?a WHERE { STREAM <http://e/s> [TRIPLES 1] { ?a <http://e/p> ?b } }")
+        facts = ("x q x", "a p x", "x q x", "b p x")
+        text = "".join(" ".join(f"<http://e/{name}>" for name in fact.split()) + " .\n" for fact in facts)
+        engine.read("http://e/s", text.encode(), format="nt", time="rate:3000")
+    finally:
+        lines.CHUNK = chunk
+    assert [answer.bindings["a"].value for answer in query.take()] == ["http://e/a", "http://e/b"]

@@ -31,7 +31,7 @@ from millstream.language import parse_query
 from millstream.language.windows import Triples as TriplesWindow
 from millstream.operators.conjunction import ConjunctionOperator
 from millstream.operators.expressions import Evaluator
-from millstream.operators.rows import ELEMENT, tick, time_of
+from millstream.operators.rows import ELEMENT, EXPIRY, tick, time_of
 from millstream.plan.conjunction import conjunction_of
 from millstream.plan.sources import sources_of
 
@@ -310,8 +310,10 @@ class Core:
         """Brings all queries up to date and lets the dictionary forget what no one can need any more."""
         self._until_housekeeping = _HOUSEKEEPING_EVERY
         self.catch_up_all()
+        # More may happen in the present millisecond, and be taken back in it.
+        present = NEVER if self.before == NEVER else tick(self.clock_ms, EXPIRY)
         needed = [query.needed_since for query, _ in self.queries] + [run.reporter.needed_since for _, run in self.queries]
-        self.dictionary.forget_before(min([self.before, *(at for at in needed if at is not None)]))
+        self.dictionary.forget_before(min([present, *(at for at in needed if at is not None)]))
         self.dictionary.settle()
 
     # Snapshots --------------------------------------------------------------------------------------------------------
