@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pytest
 
 from millstream import Engine
 from millstream.engine import lines
 from tests.engine.machines import forget_all_that_may_be as forget
-from tests.engine.notation import NAMESPACE, S, answer_set, emitted, nt, over
+from tests.engine.notation import NAMESPACE, S, T, answer_set, emitted, nt, over
 
 
 def test_answers_of_a_closed_query_can_be_taken_after_their_terms_have_gone() -> None:
@@ -111,3 +112,53 @@ def test_a_term_that_comes_and_goes_within_a_millisecond_can_still_be_read() -> 
     finally:
         lines.CHUNK = chunk
     assert [answer.bindings["a"].value for answer in query.take()] == ["http://e/a", "http://e/b"]
+
+
+@pytest.mark.parametrize("window", ["RANGE 100", "RANGE 100 STEP 10", "TRIPLES 50"])
+def test_an_answer_that_is_never_taken_does_not_keep_later_terms(window: str) -> None:
+    engine = Engine()
+    idle = engine.register(over(window, "?x :q ?y"), output="istream")
+    busy = engine.register(over("RANGE 100"))
+    engine.push(S, nt("first q one"), at_ms=0)
+    engine.advance_to(10)
+    most = 0
+    for i in range(11, 60_000):
+        engine.push(S, nt(f"a{i} p b"), at_ms=i)
+        if i % 5000 == 0:
+            busy.take()
+            most = max(most, engine.stats["terms"])
+    assert most < 15_000
+    forget(engine)
+    assert [line.split(" ", 1)[1] for line in emitted(idle)] == ["+first one"]
+
+
+def test_a_dataset_change_that_waits_for_a_first_instant_does_not_keep_later_terms() -> None:
+    engine = Engine()
+    waits = engine.register(over("RANGE 10 STEP 5", stream=T, more="?x :q ?z"), output="changes")
+    busy = engine.register(over("RANGE 100"))
+    engine.insert(nt("a q gone", "a q stays"), at_ms=0)
+    engine.delete(nt("a q gone"), at_ms=0)
+    for i in range(1, 30_000):
+        engine.push(S, nt(f"a{i} p b"), at_ms=i)
+        if i % 5000 == 0:
+            busy.take()
+    assert engine.stats["terms"] < 15_000
+    forget(engine)
+    engine.push(T, nt("a p b"), at_ms=30_000)
+    engine.finish()
+    assert emitted(waits) == ["30000 +a b stays", "30010 -a b stays"]
+
+
+def test_answers_not_taken_before_a_snapshot_can_be_read_after_it_and_then_go() -> None:
+    engine = Engine()
+    engine.register(over("RANGE 3"), output="changes")
+    for i in range(20):
+        engine.push(S, nt(f"a{i} p b{i}"), at_ms=10 * i)
+    engine.advance_to(1000)
+    restored = Engine.restore(Engine.restore(engine.snapshot()).snapshot())
+    forget(restored)
+    (query,) = restored.queries
+    expected = [f"{10 * i + late} {sign}a{i} b{i}" for i in range(20) for late, sign in ((0, "+"), (3, "-"))]
+    assert emitted(query) == expected
+    forget(restored)
+    assert restored.stats["terms"] < 5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -13,7 +13,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from millstream.errors import PendingLimitError
 from millstream.kernels.dictionary import Dictionary
-from millstream.operators.rows import Column
+from millstream.operators.rows import FOREVER, Column, Deltas
 from millstream.rdf.canonical import term_of
 
 Bindings = Mapping[str, NamedNode | BlankNode | Literal]
@@ -41,6 +41,47 @@ class Emission:
 
     def __len__(self) -> int:
         return len(self.at_ms)
+
+    @staticmethod
+    def joined(emissions: Sequence[Emission]) -> Emission:
+        """Several, in order, as one."""
+        return Emission(
+            np.concatenate([e.columns for e in emissions]),
+            np.concatenate([e.at_ms for e in emissions]),
+            np.concatenate([e.weight for e in emissions]),
+        )
+
+
+class Holding:
+    """Keeps the terms of rows that wait for somebody, from the first housekeeping that finds them waiting.
+
+    So what is taken soon costs nothing, and what is never taken does not keep the dictionary from forgetting other terms.
+    """
+
+    __slots__ = ("_columns", "_dictionary")
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self._dictionary = dictionary
+        self._columns: list[npt.NDArray[np.int64]] = []
+
+    def hold(self, parts: Sequence[Emission | Deltas]) -> None:
+        """Holds what came since the last call; `parts` is all that waits, in order."""
+        known = len(self._columns)
+        self.remember(parts)
+        self._call(self._dictionary.hold, self._columns[known:])
+
+    def remember(self, parts: Sequence[Emission | Deltas]) -> None:
+        """As `hold`, for a restored dictionary, which holds them already."""
+        self._columns.extend(part.columns for part in parts[len(self._columns) :])
+
+    def release(self) -> None:
+        """Nothing waits any more; terms stay known until the next housekeeping, so that they can still be read."""
+        self._call(lambda ids: self._dictionary.release(ids, -FOREVER), self._columns)
+        self._columns = []
+
+    def _call(self, do: Callable[[Column], None], columns: list[npt.NDArray[np.int64]]) -> None:
+        if columns:
+            do(np.concatenate(columns).ravel())
 
 
 def consolidate(columns: npt.NDArray[np.int64], weight: Column) -> tuple[npt.NDArray[np.int64], Column]:

@@ -312,8 +312,10 @@ class Core:
         self.catch_up_all()
         # More may happen in the present millisecond, and be taken back in it.
         present = NEVER if self.before == NEVER else tick(self.clock_ms, EXPIRY)
-        needed = [query.needed_since for query, _ in self.queries] + [run.reporter.needed_since for _, run in self.queries]
-        self.dictionary.forget_before(min([present, *(at for at in needed if at is not None)]))
+        for query, run in self.queries:
+            query.hold_pending()
+            run.reporter.hold_waiting()
+        self.dictionary.forget_before(present)
         self.dictionary.settle()
 
     # Snapshots --------------------------------------------------------------------------------------------------------

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from millstream.engine.answers import Answer, Bindings, Decoder, Emission
+from millstream.engine.answers import Answer, Bindings, Decoder, Emission, Holding
 from millstream.language import algebra as a
 from millstream.language.printer import Printer
-from millstream.operators.rows import EXPIRY, tick
 from millstream.plan.conjunction import conjunction_of
 from millstream.plan.explain import explain
 from millstream.plan.explain_run import explain_run
@@ -32,6 +31,8 @@ class ContinuousQuery:
         self._on_answer = on_answer
         self._decoder = Decoder(core.dictionary, tuple(v.value for v in query.variables))
         self._emissions: list[Emission] = []
+        self._holding = Holding(core.dictionary)
+        self._held = 0
         self._left: pa.Table | None = None
         """What was emitted before it was closed."""
         self._pending = 0
@@ -134,6 +135,8 @@ class ContinuousQuery:
         self._emissions = [Emission(*columns) for columns in state["emissions"]]
         self._pending = sum(len(e) for e in self._emissions)
         self._core.pending.keep(self._pending)
+        self._holding.remember(self._emissions)
+        self._held = len(self._emissions)
         self._emitted, self._elements, self._kept = state["counts"]
 
     def attach(self, run: QueryRun) -> None:
@@ -144,6 +147,8 @@ class ContinuousQuery:
         self._run = None
         self._left = self._decoder.table(self._emissions)
         self._emissions = []
+        self._holding.release()
+        self._held = 0
         self._core.pending.release(self._pending)
 
     def count(self, elements: int, kept: int) -> None:
@@ -159,10 +164,12 @@ class ContinuousQuery:
         """Whether it keeps what it emits until somebody takes it."""
         return self._on_answer is None
 
-    @property
-    def needed_since(self) -> int | None:
-        """The first tick of what was emitted and nobody took: its terms must stay known."""
-        return tick(int(self._emissions[0].at_ms[0]), EXPIRY) if self._emissions else None
+    def hold_pending(self) -> None:
+        """Keeps the terms of what was emitted and nobody took, and puts the newest of it together: most are single rows."""
+        if len(self._emissions) > self._held + 1:
+            self._emissions[self._held :] = [Emission.joined(self._emissions[self._held :])]
+        self._holding.hold(self._emissions)
+        self._held = len(self._emissions)
 
     def emit(self, emission: Emission) -> None:
         self._emitted += len(emission)
@@ -176,5 +183,7 @@ class ContinuousQuery:
     def _taken(self) -> list[Emission]:
         self._core.catch_up(self)
         self._core.pending.release(self._pending)
+        self._holding.release()
+        self._held = 0
         taken, self._emissions, self._pending = self._emissions, [], 0
         return taken

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from millstream.engine.answers import AnswerSet, Emission, consolidate
+from millstream.engine.answers import AnswerSet, Emission, Holding, consolidate
 from millstream.engine.feeds import grid_after
+from millstream.kernels.dictionary import Dictionary
 from millstream.language.algebra import Output
 from millstream.operators.rows import GRID, Column, Deltas, tick, time_of
 
@@ -36,8 +37,6 @@ def select(output: Output, columns: npt.NDArray[np.int64], at_ms: Column, weight
 class ChangeReporter:
     """ISTREAM, DSTREAM and CHANGES after every change."""
 
-    needed_since: int | None = None
-
     def __init__(self, output: Output, width: int, emit: Emit, *, on_grids: bool) -> None:
         self._output = output
         self._emit = emit
@@ -55,6 +54,12 @@ class ChangeReporter:
         emission = select(self._output, columns, at_tick >> 2, weight)
         if len(emission):
             self._emit(emission)
+
+    def hold_waiting(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
 
     def dump(self) -> Any:
         return None if self.answers is None else self.answers.rows()
@@ -85,8 +90,6 @@ def _one_change_a_grid_tick(deltas: Deltas) -> tuple[npt.NDArray[np.int64], Colu
 class EverythingReporter:
     """RSTREAM after every change: told of each change, whether it brought a delta or not."""
 
-    needed_since: int | None = None
-
     def __init__(self, width: int, emit: Emit) -> None:
         self._emit = emit
         self.answers = AnswerSet(width)
@@ -100,6 +103,12 @@ class EverythingReporter:
         if len(weight):
             self._emit(select(Output.RSTREAM, columns, np.full(len(weight), at_ms, np.int64), weight))
 
+    def hold_waiting(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
     def dump(self) -> Any:
         return self.answers.rows()
 
@@ -110,12 +119,15 @@ class EverythingReporter:
 class CloseReporter:
     """Any output operator, when windows close: at the instants of all grids from the first element on."""
 
-    def __init__(self, output: Output, width: int, emit: Emit, steps_ms: list[int], t0_ms: int) -> None:
+    def __init__(
+        self, output: Output, width: int, emit: Emit, steps_ms: list[int], t0_ms: int, dictionary: Dictionary
+    ) -> None:
         self._output = output
         self._emit = emit
         self._steps_ms = sorted(set(steps_ms))
         self._t0_ms = t0_ms
         self._waiting: list[Deltas] = []
+        self._holding = Holding(dictionary)
         self._next_ms: int | None = None
         self.answers = AnswerSet(width)
 
@@ -123,10 +135,14 @@ class CloseReporter:
         if self._next_ms is None:
             self._next_ms = self._instant(at_ms)
 
-    @property
-    def needed_since(self) -> int | None:
-        """The first tick of what waits for an instant: what it takes back may be gone from everywhere else."""
-        return min((int(d.tick[0]) for d in self._waiting), default=None)
+    def hold_waiting(self) -> None:
+        """Keeps the terms of what waits for an instant: what it takes back may be gone from everywhere else."""
+        self._holding.hold(self._waiting)
+
+    def close(self) -> None:
+        """Lets go of all terms."""
+        self._waiting = []
+        self._holding.release()
 
     def _instant(self, at_ms: int) -> int:
         """The first instant of any grid at or after a time."""
@@ -151,6 +167,7 @@ class CloseReporter:
             )
             at_tick = np.full(len(weight), others[-1].tick[-1], np.int64)
             self._waiting = [Deltas(columns, at_tick, at_tick * 0, weight)] if len(weight) else []
+            self._holding.release()
 
     def _following(self, at_ms: int, upto: int) -> int:
         """The next instant worth looking at: nothing is emitted at one that changes nothing and has no answers."""
@@ -172,6 +189,7 @@ class CloseReporter:
                     Deltas(deltas.columns[count:], deltas.tick[count:], deltas.change[count:], deltas.weight[count:])
                 )
         self._waiting = later
+        self._holding.release()
         columns, weight = np.empty((0, 0), np.int64), np.empty(0, np.int64)
         if due:
             columns, weight = consolidate(np.concatenate([c for c, _ in due]), np.concatenate([w for _, w in due]))
@@ -190,6 +208,7 @@ class CloseReporter:
     def load(self, state: Any) -> None:
         self._next_ms = state[0]
         self._waiting = [Deltas(*columns) for columns in state[1]]
+        self._holding.remember(self._waiting)
         self.answers.apply(*state[2])
 
 

@@ -97,7 +97,7 @@ class QueryRun:
         width = len(self.query.variables)
         steps = [w.window.step_ms for w in self.query.windows if isinstance(w.window, Step)]
         if self.query.closes_windows:
-            return CloseReporter(self.query.output, width, emit, steps, t0_ms)
+            return CloseReporter(self.query.output, width, emit, steps, t0_ms, self._dictionary)
         if self.query.output is a.Output.RSTREAM:
             return EverythingReporter(width, emit)
         return ChangeReporter(self.query.output, width, emit, on_grids=bool(steps))
@@ -277,6 +277,7 @@ class QueryRun:
                 i.feed.close(at_tick)
         for matcher in self.operator.matchers.values():
             matcher.release(at_tick)
+        self.reporter.close()
 
     @property
     def stored(self) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 
 from millstream.errors import SnapshotError
 
-LAYOUT = 1
+LAYOUT = 2
 _MAGIC = b"millstream snapshot "
 
 
