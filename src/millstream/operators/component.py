@@ -196,10 +196,11 @@ class JoinComponent:
         self._join.load(view, a, b, until)
 
     def contents(self, now: int) -> int:
-        """How many entries are kept, waiting ones included."""
+        """How many triples the patterns hold, waiting ones included."""
         self._join.expire(now)
-        stats = self._join.stats
-        return sum(stats["entries"]) + stats["waiting"]
+        entries = self._join.stats["entries"]
+        # A wide pattern has three views, with a pair of each triple in each.
+        return sum(entries[view] for view in self._view_of.values())
 
     @property
     def bytes(self) -> int:
