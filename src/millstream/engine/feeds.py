@@ -49,6 +49,9 @@ class Feed(Protocol):
     def pass_time(self, before: int) -> list[Piece]:
         """What enters by itself at ticks before this one."""
 
+    def see(self, at_ms: int) -> None:
+        """An element with triples came, none of which may matter."""
+
     def last_end(self) -> int:
         """The latest finite tick at which anything it took ends, or less than any time."""
 
@@ -69,7 +72,7 @@ class TimeFeed:
     """RANGE, SLIDE, NOW and ALL: seen at once, until a time known on arrival."""
 
     def __init__(self, window: Range | Slide | Now | All, matcher: Matcher, dictionary: Dictionary, t0_ms: int) -> None:
-        self._window = window
+        self.window = window
         self._matcher = matcher
         self._dictionary = dictionary
         self._t0_ms = t0_ms
@@ -80,18 +83,18 @@ class TimeFeed:
             return []
         ends = self._ends(batch.at_ms)
         self._last_end = int(ends.max(where=batch.has_triples & (ends < FOREVER), initial=self._last_end))
-        row, pattern = self._matcher.match(batch.triples)
+        row, pattern = batch.matches(self._matcher)
         if not len(row):
             return []
         element = batch.element[row]
         triples, until = batch.triples[row], ends[element]
         self._dictionary.touch(triples.ravel(), np.repeat(until, 3))
         ones = np.ones(len(row), np.int64)
-        return [Piece(pattern, triples, batch.ticks[element], until, ones, element * 2 + 1)]
+        return [Piece(pattern, triples, batch.ticks[element], until, ones, batch.order[element] * 2 + 1)]
 
     def end_of(self, at_ms: int) -> int:
         """As `_ends` for one time."""
-        match self._window:
+        match self.window:
             case Range(range_ms):
                 return min((at_ms + range_ms) * 4 + EXPIRY, FOREVER)
             case Slide(range_ms, slide_ms):
@@ -103,13 +106,12 @@ class TimeFeed:
                 return FOREVER
 
     def see(self, at_ms: int) -> None:
-        """An element with triples came, none of which may matter."""
         end = self.end_of(at_ms)
         if self._last_end < end < FOREVER:
             self._last_end = end
 
     def _ends(self, at_ms: Column) -> Column:
-        match self._window:
+        match self.window:
             case Range(range_ms):
                 return _ticks(at_ms + range_ms, EXPIRY)
             case Slide(range_ms, slide_ms):
@@ -153,7 +155,7 @@ class StepFeed:
         end = _ticks(grid_after(batch.at_ms + self._window.range_ms, self._window.step_ms, self._t0_ms), GRID)
         seen = start < end
         self._last_end = int(end.max(where=seen & batch.has_triples & (end < FOREVER), initial=self._last_end))
-        row, pattern = self._matcher.match(batch.triples)
+        row, pattern = batch.matches(self._matcher)
         element = batch.element[row]
         visible = seen[element]
         row, pattern, element = row[visible], pattern[visible], element[visible]
@@ -163,6 +165,15 @@ class StepFeed:
             ones = np.ones(len(row), np.int64)
             self._waiting.append(Piece(pattern, triples, start[element], until, ones, ones * 0))
         return []
+
+    def see(self, at_ms: int) -> None:
+        one = np.array([at_ms], np.int64)
+        step_ms, range_ms = self._window.step_ms, self._window.range_ms
+        start = grid_after(one, step_ms, self._t0_ms)
+        end = grid_after(one + range_ms, step_ms, self._t0_ms)
+        last = int(_ticks(end, GRID)[0])
+        if start[0] < end[0] and self._last_end < last < FOREVER:
+            self._last_end = last
 
     def pass_time(self, before: int) -> list[Piece]:
         # Elements come in time order, and so do the instants at which they are first seen.
@@ -207,7 +218,7 @@ class CountFeed:
     def arrive(self, batch: ElementBatch) -> list[Piece]:
         if not len(batch):
             return []
-        row, pattern = self._matcher.match(batch.triples)
+        row, pattern = batch.matches(self._matcher)
         element = batch.element[row]
         if isinstance(self._window, Triples):
             number, totals = batch.number[row], batch.total_triples
@@ -229,11 +240,14 @@ class CountFeed:
         self._live = everything[~gone & ~followed]
         pieces = []
         if len(row):
-            pieces.append(_piece(new[:, 1], new[:, 2:], batch.ticks[element], element * 2 + 1, 1))
+            pieces.append(_piece(new[:, 1], new[:, 2:], batch.ticks[element], batch.order[element] * 2 + 1, 1))
         if ends.any():
             at = leaves[ends]
-            pieces.append(_piece(everything[ends, 1], everything[ends, 2:], batch.ticks[at], at * 2 + 1, -1))
+            pieces.append(_piece(everything[ends, 1], everything[ends, 2:], batch.ticks[at], batch.order[at] * 2 + 1, -1))
         return pieces
+
+    def see(self, at_ms: int) -> None:
+        pass
 
     def pass_time(self, before: int) -> list[Piece]:
         return []
@@ -263,7 +277,7 @@ class EventFeed:
     def arrive(self, batch: ElementBatch) -> list[Piece]:
         if not len(batch):
             return []
-        row, pattern = self._matcher.match(batch.triples)
+        row, pattern = batch.matches(self._matcher)
         element = batch.element[row]
         pattern = np.concatenate([self._pattern, pattern])
         triples = np.concatenate([self._triples, batch.triples[row]])
@@ -271,13 +285,13 @@ class EventFeed:
         pieces = []
         if len(row):
             fresh = came >= 0
-            pieces.append(_piece(pattern[fresh], triples[fresh], batch.ticks[element], element * 2 + 1, 1))
+            pieces.append(_piece(pattern[fresh], triples[fresh], batch.ticks[element], batch.order[element] * 2 + 1, 1))
         gone = came + 1 < len(batch)
         self._dictionary.hold(batch.triples[row].ravel())
         if gone.any():
             self._dictionary.release(triples[gone].ravel(), int(batch.ticks[-1]))
             at = came[gone] + 1
-            pieces.append(_piece(pattern[gone], triples[gone], batch.ticks[at], at * 2, -1))
+            pieces.append(_piece(pattern[gone], triples[gone], batch.ticks[at], batch.order[at] * 2, -1))
         self._pattern, self._triples = pattern[~gone], triples[~gone]
         return pieces
 
@@ -291,6 +305,9 @@ class EventFeed:
         piece = _piece(self._pattern, self._triples, now, now * 0, -1)
         self._pattern, self._triples = self._pattern[:0], self._triples[:0]
         return [piece]
+
+    def see(self, at_ms: int) -> None:
+        pass
 
     def pass_time(self, before: int) -> list[Piece]:
         return []

@@ -12,7 +12,7 @@ import numpy as np
 from pyoxigraph import NamedNode
 
 from millstream.engine.answers import AnswerSet, consolidate
-from millstream.engine.batch import ElementBatch
+from millstream.engine.batch import ElementBatch, GraphRows
 from millstream.engine.datasets import Triples
 from millstream.engine.feeds import FIELDS, NEVER, CountFeed, EventFeed, Feed, Piece, feed_for
 from millstream.engine.merged import MergedContent
@@ -63,7 +63,8 @@ class QueryRun:
         self.operator = operator
         self._sources = sources
         self._dictionary = dictionary
-        self._change = 0
+        self.change = 0
+        """The number of the last change."""
         self._initial: Deltas | None = None
         self.tick = NEVER
         self._inputs = self._make_inputs(t0_ms)
@@ -165,9 +166,16 @@ class QueryRun:
                 piece = self._graph_piece(i, graphs[i.graph], at_tick, 1)
                 if len(piece):
                     pieces.append((i, piece))
-        self._change += 1
+        self._start(pieces, at_ms, at_tick, passed)
+
+    def start_rows(self, rows: list[GraphRows], passed: int) -> None:
+        """As `start` for a query with windows, of which this run has only a part: rows that are meant for patterns."""
+        self._start([part for some in rows for part in self._graph_rows(some)], 0, passed, passed)
+
+    def _start(self, pieces: list[tuple[_Input, Piece]], at_ms: int, at_tick: int, passed: int) -> None:
+        self.change += 1
         if not self.operator.components:
-            self.operator.begin(at_tick, self._change)
+            self.operator.begin(at_tick, self.change)
         self._feed(pieces)
         if self.query.windows:
             self._initial = self.operator.drain(at_tick)
@@ -196,6 +204,22 @@ class QueryRun:
                 pieces.extend((i, piece) for piece in i.feed.arrive(batch))
                 # A step window may show at once, within this batch, what the batch brought.
                 pieces.extend((i, piece) for piece in i.feed.pass_time(last))
+        self._feed(pieces)
+        self._report(last, first=True)
+
+    def together(self, batches: list[ElementBatch], changes: list[GraphRows], last: int) -> None:
+        """Elements and changes of graphs up to a tick that happen in an order of their own, whatever they concern.
+
+        Not for a query that emits everything after every change.
+        """
+        pieces = self._due(last)
+        for batch in batches:
+            for i in self._inputs:
+                if i.feed is not None and i.window is not None and i.window.stream.value == batch.stream:
+                    pieces.extend((i, piece) for piece in i.feed.arrive(batch))
+                    pieces.extend((i, piece) for piece in i.feed.pass_time(last))
+        for rows in changes:
+            pieces.extend(self._graph_rows(rows))
         self._feed(pieces)
         self._report(last, first=True)
 
@@ -253,18 +277,25 @@ class QueryRun:
         self._feed(self._due(before))
         self._report(before - 1)
 
-    def next_change(self) -> int:
-        """A number for a change that is fed row by row."""
-        self._change += 1
-        return self._change
+    def next_change(self) -> None:
+        """A change begins that is fed row by row, to the joins themselves."""
+        self.change += 1
 
-    def move_to(self, at_tick: int, *, changed: bool) -> None:
-        """Time comes to a change that was fed row by row; if it made something, or something was due, that is reported."""
+    def report_rows(self, at_tick: int) -> None:
+        """Reports what such a change made of the solutions."""
+        self.operator.feed_rows(at_tick)
+        self._report(at_tick)
+
+    def report_due(self, at_tick: int) -> None:
+        """Reports what has ended by itself, if anything has."""
         due = self.operator.next_tick
-        if changed or (due is not None and due <= at_tick):
+        if due is not None and due <= at_tick:
             self._report(at_tick)
-        elif at_tick > self.tick:
-            self.tick = at_tick
+
+    def see(self, stream: str, at_ms: int) -> None:
+        """An element of a stream has come at a time, though no row of it may have come here."""
+        for feed, _, _ in self.window_inputs(stream):
+            feed.see(at_ms)
 
     def last_end(self) -> int:
         """The latest finite tick at which something it has seen ends."""
@@ -290,7 +321,7 @@ class QueryRun:
         """All it keeps, in plain values and arrays."""
         initial = self._initial
         return {
-            "change": self._change,
+            "change": self.change,
             "tick": self.tick,
             "initial": None if initial is None else (initial.columns, initial.weight),
             "feeds": [None if i.feed is None else i.feed.dump() for i in self._inputs],
@@ -303,7 +334,7 @@ class QueryRun:
 
     def load(self, state: dict[str, Any]) -> None:
         """Takes what a run of the same query dumped."""
-        self._change, self.tick = state["change"], state["tick"]
+        self.change, self.tick = state["change"], state["tick"]
         if state["initial"] is not None:
             columns, weight = state["initial"]
             ticks = np.zeros(len(weight), np.int64)
@@ -333,6 +364,18 @@ class QueryRun:
         now, until, ops, order = (np.full(size, v, np.int64) for v in (at_tick, FOREVER, op, 0))
         return Piece(pattern, triples[row], now, until, ops, order)
 
+    def _graph_rows(self, rows: GraphRows) -> list[tuple[_Input, Piece]]:
+        found = []
+        for i in self._inputs:
+            if i.feed is None and i.graph == rows.graph:
+                ours = np.isin(rows.pattern, i.matcher.numbers)
+                if ours.any():
+                    until = np.full(int(ours.sum()), FOREVER, np.int64)
+                    order = rows.order[ours] * 2 + 1
+                    piece = Piece(rows.pattern[ours], rows.triples[ours], rows.ticks[ours], until, rows.op[ours], order)
+                    found.append((i, piece))
+        return found
+
     def _feed(self, pieces: list[tuple[_Input, Piece]]) -> None:
         """Puts pieces in order, numbers their changes, and hands them to the operator."""
         if not pieces:
@@ -345,8 +388,8 @@ class QueryRun:
             whole = _sorted(whole)
         new = np.ones(len(whole), np.bool_)
         new[1:] = (whole.now[1:] != whole.now[:-1]) | (whole.order[1:] != whole.order[:-1])
-        change = np.cumsum(new) + self._change
-        self._change = int(change[-1]) if len(change) else self._change
+        change = np.cumsum(new) + self.change
+        self.change = int(change[-1]) if len(change) else self.change
         self.operator.feed(Arrivals(whole.pattern, whole.triples, whole.now, whole.until, whole.op, change))
 
     def _merge_unions(self, pieces: list[tuple[_Input, Piece]]) -> list[Piece]:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
@@ -22,6 +22,9 @@ from millstream.kernels.dictionary_values cimport (
 )
 from millstream.kernels.scanner_grammar cimport NO_MEMORY, TOO_LONG, TRAILING, Fault, free_term, scan_term
 from millstream.kernels.scanner_reasons import REASONS
+
+# Fixed, unlike the seed of the index: what is spread by content must go the same way in every process.
+cdef uint64_t CONTENT_SEED = 0x6D696C6C73747265
 
 cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
@@ -195,6 +198,24 @@ cdef class Dictionary(Store):
                 memcpy(&data[offsets[i]], self.slot_of(ids[i]).bytes, length)
         buffers = [pa.py_buffer(a) if a is not None else None for a in (bitmap_array, offset_array, data_array)]
         return pa.StringArray.from_buffers(n, buffers[1], buffers[2], buffers[0], nulls)
+
+    def hashes(self, const int64_t[:] ids):
+        """A hash of each term's content, the same in every process; 0 for -1."""
+        cdef int64_t n = ids.shape[0], i
+        cdef Slot *slot
+        hash_array = np.zeros(n, np.uint32)
+        cdef uint32_t[::1] out = hash_array
+        for i in range(n):
+            if ids[i] < 0:
+                continue
+            if kind_of(ids[i]) > TYPED:
+                out[i] = hash_bytes(<const uint8_t *>&ids[i], sizeof(int64_t), CONTENT_SEED)
+            else:
+                slot = self.slot_of(ids[i])
+                if slot == NULL:
+                    self.check_live(ids[i])
+                out[i] = hash_bytes(slot.bytes, slot.length, CONTENT_SEED)
+        return hash_array
 
     # The whole.
 

@@ -32,6 +32,7 @@ class Matcher:
         tests: Mapping[Variable, Test],
     ) -> None:
         self._dictionary = dictionary
+        self.numbers = np.array(numbers, np.int64)
         self.constants: list[tuple[bytes | None, bytes | None, bytes | None]] = []
         self._held: list[int] = []
         self._tests: list[tuple[int, int, Test]] = []
