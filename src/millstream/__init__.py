@@ -11,6 +11,7 @@
 from millstream.engine import Answer, ContinuousQuery, Engine
 from millstream.errors import (
     DataError,
+    JavaMissingError,
     LateElementError,
     MillstreamError,
     OptionError,
@@ -29,6 +30,7 @@ __all__ = [
     "ContinuousQuery",
     "DataError",
     "Engine",
+    "JavaMissingError",
     "LateElementError",
     "MillstreamError",
     "OptionError",

@@ -8,6 +8,7 @@
     ├── LateElementError            an element came too late, where lateness is strict
     ├── PendingLimitError           emissions nobody took would exceed `max_pending`
     ├── SnapshotError               bytes that are not a snapshot of this version
+    ├── JavaMissingError            Spark is to be started, and there is no Java for it
     └── OptionError                 an argument or option with a value it cannot have
 
 Each names the thing, what was found, where, and what to do about it.
@@ -107,6 +108,10 @@ class PendingLimitError(MillstreamError):
 
 class SnapshotError(MillstreamError):
     """The bytes given to restore are not a snapshot that this version can read."""
+
+
+class JavaMissingError(MillstreamError):
+    """Spark was to be started, and no Java that it can run on was found."""
 
 
 class OptionError(MillstreamError, ValueError):

@@ -1,0 +1,112 @@
+"""What a task of the source gives Spark: rows of text, or blobs for cells, as Arrow record batches.
+
+Text columns are decoded from ids a column at a time; no triple is ever a Python object on the way of the scanner.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from millstream.kernels.dictionary import Dictionary
+from millstream.pipeline.dead_letters import DeadLetters
+from millstream.pipeline.reading import Ids, Part, Reading, read_part, times_at_rate
+from millstream.rdf import Rejected
+
+ROW_SCHEMA = "s string, p string, o string, g string, at_ms long, element string"
+PACKED_SCHEMA = "cell int, blob binary"
+_TEXT: pa.DataType = pa.string()
+_ROWS = pa.schema([("s", _TEXT), ("p", _TEXT), ("o", _TEXT), ("g", _TEXT), ("at_ms", pa.int64()), ("element", _TEXT)])
+_PACKED = pa.schema([pa.field("cell", pa.int32()), pa.field("blob", pa.binary())])
+
+
+def rows_of(part: Part, before: int, dead_letter: str | None) -> Iterator[pa.RecordBatch]:
+    """The triples of a part; under `rate:N` its first element has the number `before`."""
+    if not part.has_data:
+        return
+    letters = DeadLetters(dead_letter, part)
+    dictionary = Dictionary()
+    dictionary.forget_before(1)
+    elements = 0
+    try:
+        for reading in read_part(part, dictionary, on_rejected=letters):
+            yield _row_batch(part, reading, before, elements, dictionary, letters)
+            elements += reading.elements
+            # The terms are text now; the next chunk begins with an empty dictionary.
+            dictionary.settle()
+    except BaseException:
+        letters.abandon()
+        raise
+    letters.close()
+
+
+def _row_batch(
+    part: Part, reading: Reading, before: int, elements: int, dictionary: Dictionary, letters: DeadLetters
+) -> pa.RecordBatch:
+    if reading.at_ms is not None:
+        times = reading.at_ms[reading.element]
+    else:
+        assert part.rate is not None
+        assert reading.number is not None
+        times = times_at_rate(reading.number + before, part.rate)
+    fits = times >= 0 if reading.at_ms is None else np.ones(len(times), np.bool_)
+    if not fits.all():
+        reason = f"at this rate the time of {int((~fits).sum())} statements does not fit 64 bits of milliseconds"
+        letters(Rejected(part.path, None, None, reason, ""))
+    triples = reading.triples[fits]
+    columns: list[pa.Array[Any]] = [dictionary.decode(np.ascontiguousarray(triples[:, i])) for i in range(3)]
+    columns.append(_graphs(reading, fits, dictionary))
+    columns.append(pa.array(times[fits]))
+    columns.append(_element_names(part, reading.element[fits] + elements))
+    return pa.RecordBatch.from_arrays(columns, schema=_ROWS)
+
+
+def _graphs(reading: Reading, fits: Any, dictionary: Dictionary) -> pa.Array[Any]:
+    if reading.graph is None:
+        return pa.nulls(int(fits.sum()), pa.string())
+    graph = reading.graph[fits]
+    named = graph >= 0
+    # Few graphs name many triples, and the default graph has no id to decode.
+    distinct, place = np.unique(graph[named], return_inverse=True)
+    index = np.zeros(len(graph), np.int64)
+    index[named] = place
+    texts: Any = dictionary.decode(distinct)
+    found: pa.Array[Any] = texts.take(pa.array(index, pa.int64(), mask=~named))
+    return found
+
+
+def _element_names(part: Part, number: Ids) -> pa.Array[Any]:
+    """Names whose order as texts is the order of the elements."""
+    digits: Any = pc.utf8_lpad(pa.array(number).cast(pa.string()), 10, "0")
+    names: pa.Array[Any] = pc.binary_join_element_wise(pa.scalar(f"{part.sequence:08d}"), digits, "-")
+    return names
+
+
+def packed_of(parts: Iterable[Part], pack: str, source: int, dead_letter: str | None) -> Iterator[pa.RecordBatch]:
+    """What the packer makes of parts."""
+    packer: Any = importlib.import_module("millstream.pipeline.packing").packer_for(pack, source)
+    for part in parts:
+        if not part.has_data:
+            yield _packed_batch(packer.nothing(part))
+            continue
+        letters = DeadLetters(dead_letter, part)
+        try:
+            readings = read_part(part, packer.dictionary, packer.summary, on_rejected=letters)
+            for number, reading in enumerate(readings):
+                yield _packed_batch(packer.pack(part, reading, number, reading.last))
+        except BaseException:
+            letters.abandon()
+            raise
+        letters.close()
+
+
+def _packed_batch(pairs: Iterable[tuple[int, bytes]]) -> pa.RecordBatch:
+    found = list(pairs)
+    cells = pa.array([cell for cell, _ in found], pa.int32())
+    blobs = pa.array([blob for _, blob in found], pa.binary())
+    return pa.RecordBatch.from_arrays([cells, blobs], schema=_PACKED)

@@ -1,0 +1,76 @@
+"""Spark sessions in which millstream works: one of its own on this machine, or the caller's with the source registered."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+
+from millstream.pipeline.java import find_java
+from millstream.pipeline.source import RdfSource
+
+# Partitions of a shuffle: each costs a task a trigger, whatever there is to do.
+_MOST_PARTITIONS = 8
+
+
+def session(master: str | None = None, **conf: object) -> SparkSession:
+    """A Spark session with the source `rdf`, on all cores of this machine unless `master` says otherwise.
+
+    Settings go by keyword with `_` for `.` (`spark_driver_memory="4g"`), or as `**{"spark.driver.memory": "4g"}`; they come
+    before those chosen here. A session that is already running is taken as it is, with the settings that can still change.
+    """
+    running = SparkContext._active_spark_context is not None
+    if not running:
+        find_java()
+        for variable in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
+            # Else workers take the first python3 of the path, which need not have millstream.
+            os.environ.setdefault(variable, sys.executable)
+    builder = SparkSession.builder.appName("millstream")
+    settings = {**_settings(master), **{name.replace("_", "."): _text(value) for name, value in conf.items()}}
+    for name, value in settings.items():
+        # Those of a running context cannot change, and Spark warns of each.
+        if not running or name.startswith("spark.sql."):
+            builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    if not running:
+        spark.sparkContext.setLogLevel(settings["spark.log.level"])
+    register(spark)
+    return spark
+
+
+def register(spark: SparkSession) -> None:
+    """Make the source `rdf` known to a session: `spark.read.format("rdf")`, `spark.readStream.format("rdf")`."""
+    spark.dataSource.register(RdfSource)
+
+
+def _settings(master: str | None) -> dict[str, str]:
+    where = master or "local[*]"
+    cores = os.cpu_count() or 2
+    settings = {
+        "spark.master": where,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+        "spark.driver.memory": "2g",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(max(2, min(cores, _MOST_PARTITIONS))),
+        # What transformWithStateInPandas keeps its state in.
+        "spark.sql.streaming.stateStore.providerClass": (
+            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+        ),
+        # Time is told by the sources' own parts, so a batch without any has nothing to do.
+        "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "true",
+    }
+    if where.startswith("local"):
+        # A machine whose own name does not resolve would not start.
+        settings["spark.driver.host"] = "localhost"
+        settings["spark.driver.bindAddress"] = "127.0.0.1"
+    return settings
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,249 @@
+"""The Spark data source `rdf`: files of any RDF format, as a batch or as a stream of files that come by and by.
+
+Which files, which pieces of them and in which order is decided in one process (`offsets`, `files`); tasks read the pieces
+(`reading`, `output`). A stream takes new files in the order of their names, and reads each once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxBytes,
+    ReadMaxFiles,
+    SupportsTriggerAvailableNow,
+)
+from pyspark.sql.types import StructType
+
+from millstream.pipeline.files import Found, cuts_of, list_files
+from millstream.pipeline.offsets import Offset, Slice, move_on
+from millstream.pipeline.options import SourceOptions, read_options
+from millstream.pipeline.output import PACKED_SCHEMA, ROW_SCHEMA, packed_of, rows_of
+from millstream.pipeline.reading import Part, count_elements
+from millstream.rdf import parse_time_option
+from millstream.rdf.timing import TimeKind
+
+# Small files share a task: each task costs some hundredths of a second.
+_SHARED_BYTES = 1 << 20
+_TASKS = 16
+# Spark asks for news every few milliseconds; a folder is looked at ten times a second, less often if that takes long.
+_LOOK_S = 0.1
+_LOOK_SHARE = 10
+
+
+class RdfSource(DataSource):
+    """`spark.read.format("rdf")` and `spark.readStream.format("rdf")`."""
+
+    @classmethod
+    def name(cls) -> str:
+        """Its name in `format`."""
+        return "rdf"
+
+    def schema(self) -> str:
+        """Rows of text, or blobs for cells."""
+        return ROW_SCHEMA if read_options(self.options).pack is None else PACKED_SCHEMA
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """Reads what is there now."""
+        return RdfReader(read_options(self.options))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
+        """Reads what comes."""
+        return RdfStreamReader(read_options(self.options))
+
+
+class PartPartition(InputPartition):
+    """Parts that one task reads one after another, each with the number of its first element where that gives times."""
+
+    def __init__(self, parts: list[tuple[Part, int]]) -> None:
+        super().__init__(parts)
+
+
+class RdfReader(DataSourceReader):
+    """All files as one batch."""
+
+    def __init__(self, options: SourceOptions) -> None:
+        self._options = options
+
+    def partitions(self) -> list[InputPartition]:
+        """What there is to read, as tasks."""
+        options = self._options
+        files = list_files(options.paths, any_ending=options.format is not None, outside=options.dead_letter)
+        offset, _ = move_on(Offset(), files, lambda file: _cuts(options, file))
+        if options.end:
+            offset = replace(offset, ended=True, sequence=offset.sequence + 1)
+        return _tasks(options, Offset(), _with_extras(options, Offset(), offset))
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The rows or blobs of one task."""
+        return _read(self._options, partition)
+
+
+class RdfStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Files as they come."""
+
+    def __init__(self, options: SourceOptions) -> None:
+        self._options = options
+        # The files there are to be, if no more are waited for.
+        self._all: list[Found] | None = None
+        self._bounded = False
+        self._quiet_since = time.monotonic()
+        self._listing: list[Found] = []
+        self._look_at = 0.0
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+        """Before the first file."""
+        return Offset().to_json()
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        """What a trigger reads at most; both limits hold, though only one can be told."""
+        if self._options.max_files is not None:
+            return ReadMaxFiles(self._options.max_files)
+        if self._options.max_bytes is not None:
+            return ReadMaxBytes(self._options.max_bytes)
+        return ReadAllAvailable()
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        """From now on nothing is new."""
+        self._bounded = True
+        self._all = self._list()
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+        """The offset behind the next batch, or `start` itself if there is none."""
+        options = self._options
+        offset = Offset.from_json(start)
+        if offset.ended:
+            return start
+        limited = not isinstance(limit, ReadAllAvailable)
+        files, bytes = (options.max_files, options.max_bytes) if limited else (None, None)
+        found = self._look()
+        moved, complete = move_on(offset, found, lambda file: _cuts(options, file), max_files=files, max_bytes=bytes)
+        ends = options.end and complete
+        if ends:
+            moved = replace(moved, ended=True, sequence=moved.sequence + 1)
+        if moved.batch:
+            self._quiet_since = time.monotonic()
+            return _with_extras(options, offset, moved).to_json()
+        if ends:
+            return moved.to_json()
+        if self._is_idle(offset):
+            return replace(moved, idle=True, sequence=offset.sequence + 1).to_json()
+        return start
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        """The tasks of a batch."""
+        if start == end:
+            return []
+        return _tasks(self._options, Offset.from_json(start), Offset.from_json(end))
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The rows or blobs of one task."""
+        return _read(self._options, partition)
+
+    def _is_idle(self, offset: Offset) -> bool:
+        idle_ms = self._options.idle_ms
+        if idle_ms is None or self._bounded or offset.idle:
+            return False
+        return (time.monotonic() - self._quiet_since) * 1000 >= idle_ms
+
+    def _look(self) -> list[Found]:
+        if self._options.end and self._all is None:
+            self._all = self._list()
+        if self._all is not None:
+            return self._all
+        now = time.monotonic()
+        if now >= self._look_at:
+            self._listing = self._list()
+            done = time.monotonic()
+            self._look_at = done + max(_LOOK_S, _LOOK_SHARE * (done - now))
+        return self._listing
+
+    def _list(self) -> list[Found]:
+        options = self._options
+        any_ending = options.format is not None
+        return list_files(options.paths, any_ending=any_ending, outside=options.dead_letter, awaited=not options.end)
+
+
+def _cuts(options: SourceOptions, file: Found) -> list[int]:
+    return cuts_of(file, format=options.format, time=options.time, element=options.element, split_bytes=options.split_bytes)
+
+
+def _with_extras(options: SourceOptions, start: Offset, end: Offset) -> Offset:
+    """The offset with what reading its batch needs beyond files: the time of arrival, or counts of elements."""
+    option = None if options.time is None else parse_time_option(options.time)
+    if option is None or not end.batch:
+        return end
+    if option.kind is TimeKind.ARRIVAL:
+        return replace(end, arrival_ms=time.time_ns() // 1_000_000)
+    if option.kind is not TimeKind.RATE or options.pack is not None:
+        return end
+    # Rows carry times, and a time at a rate depends on all elements before: they are counted first.
+    counted = tuple(
+        replace(each, counts=tuple(count_elements(_part(options, each, *piece)) for piece in each.pieces))
+        for each in end.batch
+    )
+    return replace(end, batch=counted, elements=start.elements + sum(sum(each.counts) for each in counted))
+
+
+def _part(options: SourceOptions, file: Slice, start: int, end: int) -> Part:
+    return Part(
+        path=file.path,
+        format=options.format,
+        start=start,
+        end=end,
+        source=options.source,
+        time=options.time,
+        element=options.element,
+        base=options.base,
+        # Whoever only counts does not ask when.
+        arrival_ms=0,
+    )
+
+
+def _tasks(options: SourceOptions, start: Offset, end: Offset) -> list[InputPartition]:
+    parts: list[tuple[Part, int]] = []
+    before = start.elements
+    sequence = start.sequence
+    for file in end.batch:
+        for number, piece in enumerate(file.pieces):
+            part = replace(_part(options, file, *piece), sequence=sequence, arrival_ms=end.arrival_ms)
+            parts.append((part, before))
+            sequence += 1
+            before += file.counts[number] if file.counts else 0
+    tasks = _shared(parts, options.split_bytes)
+    if end.idle or end.ended:
+        news = Part(source=options.source, sequence=sequence, time=options.time, ended=end.ended, beat=not end.ended)
+        tasks.append([(news, before)])
+    return [PartPartition(task) for task in tasks]
+
+
+def _shared(parts: list[tuple[Part, int]], split_bytes: int) -> list[list[tuple[Part, int]]]:
+    """Parts in order as tasks of about the same length."""
+    total = sum(part.end - part.start for part, _ in parts)
+    most = max(_SHARED_BYTES, min(split_bytes, total // _TASKS))
+    tasks: list[list[tuple[Part, int]]] = []
+    length = 0
+    for part, before in parts:
+        if not tasks or length + part.end - part.start > most:
+            tasks.append([])
+            length = 0
+        tasks[-1].append((part, before))
+        length += part.end - part.start
+    return tasks
+
+
+def _read(options: SourceOptions, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+    # Spark asks for one partition even where there is none.
+    parts: list[tuple[Part, int]] = partition.value or []
+    if options.pack is not None:
+        yield from packed_of((part for part, _ in parts), options.pack, options.source, options.dead_letter)
+        return
+    for part, before in parts:
+        yield from rows_of(part, before, options.dead_letter)
