@@ -84,7 +84,7 @@ class Sampler:
         def observed() -> None:
             housekeeping()
             stats = self._core.dictionary.stats()
-            self.samples.append(Sample(self._core.counts["triples"], time.process_time(), resident(), stats["live"]))
+            self.samples.append(Sample(self._core.totals["triples"], time.process_time(), resident(), stats["live"]))
 
         self._core.housekeeping = observed  # type: ignore[method-assign]
         return self

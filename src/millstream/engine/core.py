@@ -19,7 +19,7 @@ from millstream.engine.batch import ElementBatch
 from millstream.engine.datasets import Graph, Triples
 from millstream.engine.feeds import NEVER
 from millstream.engine.intake import Intake
-from millstream.engine.lane import Lane, Row, lane_for
+from millstream.engine.lane import Lanes, Row
 from millstream.engine.options import Options, named_iri, output_named
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.run import QueryRun
@@ -67,12 +67,17 @@ class Stream:
     summary: Summary | None = None
     counted: bool = False
     """Whether some window counts its triples."""
-    scanner: Scanner | None = None
-    """For elements that come as text, one by one."""
-    lanes: list[tuple[ContinuousQuery, Lane]] | None = None
+    lanes: Lanes | None = None
     """The short ways into all queries that read it; None if some query has none."""
+    looked_for_lanes: bool = False
     elements: int = 0
     triples: int = 0
+    kept: int = 0
+    """How many of the triples some query may ask for."""
+
+    def settle(self) -> None:
+        if self.lanes is not None:
+            self.lanes.settle()
 
 
 class Core:
@@ -85,11 +90,22 @@ class Core:
         self.graphs: dict[str | None, Graph] = {None: Graph(self.dictionary)}
         self.queries: list[tuple[ContinuousQuery, QueryRun]] = []
         self.before = NEVER
-        self.counts = {"elements": 0, "triples": 0, "kept": 0, "changes": 0, "late": 0, "rejected": 0}
+        self.counts = {"changes": 0, "late": 0, "rejected": 0}
         self.undelivered: deque[tuple[Callable[[Answer], object], Answer]] = deque()
         """Answers on their way to callbacks, which must not run before a change has reached all queries."""
         self.pending = Pending(options.max_pending)
         self._until_housekeeping = _HOUSEKEEPING_EVERY
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Counts since the start."""
+        streams = self.streams.values()
+        return {
+            "elements": sum(s.elements for s in streams),
+            "triples": sum(s.triples for s in streams),
+            "kept": sum(s.kept for s in streams),
+            **self.counts,
+        }
 
     # Time -------------------------------------------------------------------------------------------------------------
 
@@ -128,6 +144,8 @@ class Core:
 
     def reach_last_end(self) -> None:
         """Time comes to the last end of anything a query sees: what expires there does, no window closes there."""
+        for stream in self.streams.values():
+            stream.settle()
         end = max((run.last_end() for _, run in self.queries), default=NEVER)
         if end > NEVER:
             self.pass_time(tick(time_of(end), ELEMENT))
@@ -170,17 +188,13 @@ class Core:
         self.pass_time(int(batch.ticks[-1]) + 1)
         self.housekeeping()
 
-    def lanes(self, stream: Stream) -> list[tuple[ContinuousQuery, Lane]] | None:
+    def find_lanes(self, stream: Stream) -> Lanes | None:
         """The lanes of a stream, looked for once after every change of its readers."""
-        if stream.scanner is None:
-            stream.scanner = Scanner(self.dictionary, summary=stream.summary)
-            found = [(query, lane_for(run, stream.iri, self.dictionary)) for query, run in stream.runs]
-            stream.lanes = None
-            if all(lane is not None for _, lane in found):
-                stream.lanes = [(query, lane) for query, lane in found if lane is not None]
-            elif any(run.has_first_change_ahead for _, run in stream.runs):
-                # That passes with the first element, so look again at the next.
-                stream.scanner = None
+        if not stream.looked_for_lanes:
+            lanes = Lanes(Scanner(self.dictionary, summary=stream.summary), self.dictionary)
+            stream.lanes = lanes if all(lanes.add(run, stream.iri) for _, run in stream.runs) else None
+            # A first change ahead passes with the first element, so look again at the next.
+            stream.looked_for_lanes = not any(run.has_first_change_ahead for _, run in stream.runs)
         return stream.lanes
 
     def process_now(self, change: GraphChange) -> None:
@@ -190,20 +204,13 @@ class Core:
         if self._until_housekeeping <= 0:
             self.housekeeping()
 
-    def process_rows(
-        self, stream: Stream, lanes: list[tuple[ContinuousQuery, Lane]], rows: list[Row], at_ms: int, total: int
-    ) -> None:
+    def process_rows(self, stream: Stream, lanes: Lanes, rows: list[Row], at_ms: int, total: int) -> None:
         """An element that happens next, as rows, for queries that all have a lane."""
         at_tick = at_ms * 4 + ELEMENT
         stream.elements += 1
         stream.triples += total
-        counts = self.counts
-        counts["elements"] += 1
-        counts["triples"] += total
-        counts["kept"] += len(rows)
-        for query, lane in lanes:
-            query.count(1, len(rows))
-            lane.take(rows, at_ms, at_tick, total)
+        stream.kept += len(rows)
+        lanes.take(rows, at_ms, at_tick, total)
         if self.before <= at_tick:
             self.before = at_tick + 1
         self._until_housekeeping -= 1
@@ -213,11 +220,8 @@ class Core:
     def _hand_on(self, stream: Stream, batch: ElementBatch, elements: int, triples: int) -> None:
         stream.elements += elements
         stream.triples += triples
-        self.counts["elements"] += elements
-        self.counts["triples"] += triples
-        self.counts["kept"] += len(batch.triples)
-        for query, run in stream.runs:
-            query.count(elements, len(batch.triples))
+        stream.kept += len(batch.triples)
+        for _, run in stream.runs:
             run.elements(batch)
 
     def change_graph(self, change: GraphChange, at_tick: int) -> int:
@@ -269,8 +273,10 @@ class Core:
         handle.attach(run)
         self.queries.append((handle, run))
         for iri in run.streams:
-            self.streams.setdefault(iri, Stream(iri)).runs.append((handle, run))
-            self._summarise(self.streams[iri])
+            stream = self.streams.setdefault(iri, Stream(iri))
+            stream.runs.append((handle, run))
+            handle.count_from(stream)
+            self._summarise(stream)
         return handle, run
 
     def start(self, run: QueryRun) -> None:
@@ -297,7 +303,8 @@ class Core:
         windows = [w for run in runs for w in run.query.windows if w.stream.value == stream.iri]
         stream.counted = any(isinstance(w.window, TriplesWindow) for w in windows)
         everything = any(run.needs_everything for run in runs)
-        stream.scanner = stream.lanes = None
+        stream.settle()
+        stream.lanes, stream.looked_for_lanes = None, False
         # What is held may be processed after a query was registered that asks for it.
         if not self.options.summary or self.options.lateness_ms or everything:
             stream.summary = None
@@ -309,6 +316,8 @@ class Core:
     def housekeeping(self) -> None:
         """Brings all queries up to date and lets the dictionary forget what no one can need any more."""
         self._until_housekeeping = _HOUSEKEEPING_EVERY
+        for stream in self.streams.values():
+            stream.settle()
         self.catch_up_all()
         # More may happen in the present millisecond, and be taken back in it.
         present = NEVER if self.before == NEVER else tick(self.clock_ms, EXPIRY)
@@ -328,7 +337,7 @@ class Core:
         return {
             "terms": (ids, texts, keep_until, holds, self.dictionary.mark),
             "graphs": [(name, graph.triples()) for name, graph in self.graphs.items()],
-            "streams": [(s.iri, s.elements, s.triples) for s in self.streams.values()],
+            "streams": [(s.iri, s.elements, s.triples, s.kept) for s in self.streams.values()],
             "before": self.before,
             "counts": self.counts,
             "queries": [{**query.dump(), "run": run.dump()} for query, run in self.queries],
@@ -341,8 +350,8 @@ class Core:
         self.dictionary.load(ids, pa.array(terms, pa.string()), keep_until, holds, mark)
         for name, triples in state["graphs"]:
             self.graphs.setdefault(name, Graph(self.dictionary)).restore(np.ascontiguousarray(triples))
-        for iri, elements, triples in state["streams"]:
-            self.streams[iri] = Stream(iri, elements=elements, triples=triples)
+        for iri, elements, triples, kept in state["streams"]:
+            self.streams[iri] = Stream(iri, elements=elements, triples=triples, kept=kept)
         for kept in state["queries"]:
             query, run = self.make_query(kept["text"], kept["output"], None, kept["base"], kept["now_ms"])
             for matcher in run.operator.matchers.values():

@@ -190,32 +190,41 @@ class Engine:
     def push(self, stream: str, triples: object, at_ms: int) -> None:
         """One stream element, atomic: all its triples enter at once."""
         time_ms = checked_time(at_ms)
-        state = self._core.stream(stream)
-        data, scope = self._encoder.text_of(triples)
-        if self._core.pending.may_overflow():
+        core = self._core
+        state = core.stream(stream)
+        if core.pending.may_overflow():
+            data, scope = self._encoder.text_of(triples)
             self._try_out(lambda engine: engine._push_text(engine._core.stream(state.iri), data, scope, time_ms))
-        self._push_text(state, data, scope, time_ms)
-        self._core.deliver()
+            self._push_text(state, data, scope, time_ms)
+        elif type(triples) is str:
+            if not self._push_rows(state, triples, time_ms):
+                self._push_text(state, *self._encoder.text_of(triples), time_ms)
+        else:
+            data, scope = self._encoder.text_of(triples)
+            if scope or not self._push_rows(state, data.decode("utf-8", "surrogateescape"), time_ms):
+                self._push_text(state, data, scope, time_ms)
+        if core.undelivered:
+            core.deliver()
 
     def _push_text(self, stream: Stream, data: bytes, scope: str, at_ms: int) -> None:
-        if scope or not self._push_rows(stream, data, at_ms):
-            intake = self._encoder.encode_text(data, scope, stream.summary, counted=stream.counted)
-            self._offer(at_ms, Element(stream.iri, intake))
+        intake = self._encoder.encode_text(data, scope, stream.summary, counted=stream.counted)
+        self._offer(at_ms, Element(stream.iri, intake))
 
-    def _push_rows(self, stream: Stream, data: bytes, at_ms: int) -> bool:
+    def _push_rows(self, stream: Stream, text: str, at_ms: int) -> bool:
         """Takes an element the short way, if all queries have one and nothing is in its way."""
-        lanes = self._core.lanes(stream)
-        ordering = self._ordering
-        if lanes is None or not ordering.passes_through or ordering.is_late(at_ms):
+        lanes = stream.lanes if stream.looked_for_lanes else self._core.find_lanes(stream)
+        if lanes is None or not self._ordering.is_next(at_ms):
             return False
-        assert stream.scanner is not None
-        rows, total, errors = stream.scanner.feed_whole(data)
+        found = lanes.scanner.feed_whole(text)
+        if found is None:
+            return False
+        rows, total, errors = found
         if errors:
             line, column, reason, bad = errors[0]
             raise DataError(reason, source="triples", line=line, column=column, text=bad)
         if total > 1 and len({row[:3] for row in rows}) < len(rows):
             return False
-        ordering.see(at_ms)
+        self._ordering.see(at_ms)
         self._core.process_rows(stream, lanes, rows, at_ms, total)
         return True
 
@@ -421,7 +430,7 @@ class Engine:
         """Counts since the start; `stored` is what queries keep now, `terms` what the dictionary knows."""
         self._core.catch_up_all()
         return {
-            **self._core.counts,
+            **self._core.totals,
             "stored": sum(run.stored for _, run in self._core.queries),
             "answers": sum(query.stats["answers"] for query in self.queries),
             "held": len(self._ordering),

@@ -1,100 +1,170 @@
 """The short way for single elements: a triple goes straight to the joins of the queries that ask for it.
 
-Columns pay off for many rows; for one they cost more than the join. A lane takes elements of a stream whose readers all
-answer after every change and have only windows that end by time; it does what `QueryRun.elements` does, row by row.
-Whatever else a stream or a query needs, it has no lane and takes the long way, with the same answers.
+Columns pay off for many rows; for one they cost more than the join. A stream has lanes if all its readers answer after
+every change and have only windows that end by time; then lanes do what `QueryRun.elements` does, row by row, and only for
+the queries that have a pattern for the row. Whatever else a stream or a query needs, it has no lanes and takes the long
+way, with the same answers.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from millstream.engine.feeds import TimeFeed
 from millstream.engine.reporting import ChangeReporter
 from millstream.engine.run import QueryRun
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.scanner import Scanner
+from millstream.language.windows import All, Now, Range, Slide
 from millstream.operators.component import JoinComponent
+from millstream.operators.rows import FOREVER
 
 Row = tuple[int, int, int, int]
 """Subject, predicate, object, and the statement's place in its element."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Route:
-    """Where a triple with some predicate goes, if its constants fit: a view of a join, by way of a window."""
-
-    subject: int
-    object: int
-    same: bool
-    position: int
-    """Of the first variable: 0 or 2."""
-    pair: bool
-    component: JoinComponent
-    view: int
-    feed: TimeFeed
+_PAIR, _SUBJECT, _OBJECT, _SAME = range(4)
+"""What a pattern takes of a triple: both ends, one of them, or one where they are the same."""
 
 
-class Lane:
-    """The way into one query."""
+class _Reader:
+    """One query that reads the stream."""
 
-    def __init__(
-        self, run: QueryRun, dictionary: Dictionary, routes: dict[int, list[_Route]], feeds: list[TimeFeed]
-    ) -> None:
-        self._run = run
-        self._dictionary = dictionary
-        self._routes = routes
-        self._feeds = feeds
+    __slots__ = ("element", "run")
+
+    def __init__(self, run: QueryRun) -> None:
+        self.run = run
+        self.element = 0
+        """The last element of which it was fed something."""
+
+
+# Where a triple goes: what the pattern takes, the end of its window, the join and its view, the query.
+_Route = tuple[int, Callable[[int], int], Callable[[int, int, int, int, int, int, int], int], int, _Reader]
+
+
+@dataclass(slots=True)
+class _Routes:
+    """The routes of triples with one predicate, by the constant they ask for."""
+
+    any: list[_Route] = field(default_factory=list)
+    by_subject: dict[int, list[_Route]] = field(default_factory=dict)
+    by_object: dict[int, list[_Route]] = field(default_factory=dict)
+
+    def of(self, s: int, o: int) -> list[_Route]:
+        found = self.any
+        if self.by_object and (more := self.by_object.get(o)):
+            found = found + more
+        if self.by_subject and (more := self.by_subject.get(s)):
+            found = found + more
+        return found
+
+
+class Lanes:
+    """The ways of one stream's elements into all its readers."""
+
+    def __init__(self, scanner: Scanner, dictionary: Dictionary) -> None:
+        self.scanner = scanner
+        """For elements that come as text, one by one."""
+        self._touch = dictionary.touch_two
+        self._routes: dict[int, _Routes] = {}
+        self._feeds: list[TimeFeed] = []
+        self._ending: list[QueryRun] = []
+        """The queries that emit what ends, and so must look whether something has."""
+        self._elements = 1
+        self._seen_ms: int | None = None
+
+    def add(self, run: QueryRun, stream: str) -> bool:
+        """Adds a reader, if it can have a lane."""
+        if not isinstance(run.reporter, ChangeReporter) or run.steps or run.has_first_change_ahead:
+            return False
+        members = run.operator.plan.components
+        component_of = {n: c for c, numbers in zip(run.operator.components, members, strict=True) for n in numbers}
+        if not all(isinstance(c, JoinComponent) for c in run.operator.components):
+            return False
+        reader = _Reader(run)
+        for feed, matcher, in_union in run.window_inputs(stream):
+            if in_union or not isinstance(feed, TimeFeed) or matcher.has_tests or matcher.compares:
+                return False
+            self._feeds.append(feed)
+            end_of = _end_of(feed)
+            for number, (s, p, o), same in matcher.scanned:
+                component = component_of[number]
+                assert isinstance(component, JoinComponent)
+                view = component.view_of(number)
+                if view is None:
+                    return False
+                shape = _SAME if same else _OBJECT if s >= 0 else _SUBJECT if o >= 0 else _PAIR
+                route = (shape, end_of, component.join.feed_one, view, reader)
+                routes = self._routes.setdefault(p, _Routes())
+                if s >= 0:
+                    routes.by_subject.setdefault(s, []).append(route)
+                elif o >= 0:
+                    routes.by_object.setdefault(o, []).append(route)
+                else:
+                    routes.any.append(route)
+        if run.reporter.emits_ends:
+            self._ending.append(run)
+        return True
 
     def take(self, rows: list[Row], at_ms: int, at_tick: int, total: int) -> None:
-        """One element of its stream."""
-        run = self._run
-        fed = found = 0
+        """One element of the stream."""
+        changed: list[QueryRun] | None = None
         if total:
-            for feed in self._feeds:
-                feed.see(at_ms)
+            self._seen_ms = at_ms
         for s, p, o, _ in rows:
-            for route in self._routes.get(p, ()):
-                if (
-                    (route.subject >= 0 and route.subject != s)
-                    or (route.object >= 0 and route.object != o)
-                    or (route.same and s != o)
-                ):
+            routes = self._routes.get(p)
+            if routes is None:
+                continue
+            latest = -FOREVER
+            for shape, end_of, feed_one, view, reader in routes.of(s, o):
+                if shape == _SAME and s != o:
                     continue
-                if not fed:
-                    fed = run.next_change()
-                until = route.feed.end_of(at_ms)
-                touch = self._dictionary.touch_one
-                touch(s, until)
-                touch(p, until)
-                touch(o, until)
-                first = s if route.position == 0 else o
-                found += route.component.join.feed_one(route.view, first, o if route.pair else 0, at_tick, until, 1, fed)
-        if found:
-            run.operator.feed_rows(at_tick)
-        run.move_to(at_tick, changed=found > 0)
+                run = reader.run
+                if reader.element != self._elements:
+                    reader.element = self._elements
+                    run.next_change()
+                until = end_of(at_ms)
+                if until > latest:
+                    latest = until
+                first, second = (s, o) if shape == _PAIR else (o, 0) if shape == _OBJECT else (s, 0)
+                if feed_one(view, first, second, at_tick, until, 1, run.change):
+                    if changed is None:
+                        changed = [run]
+                    elif run not in changed:
+                        changed.append(run)
+            if latest > at_tick:
+                # The predicate is a constant of a pattern, which keeps it.
+                self._touch(s, o, latest)
+        self._elements += 1
+        if changed is not None:
+            for run in changed:
+                run.report_rows(at_tick)
+        for run in self._ending:
+            run.report_due(at_tick)
+
+    def settle(self) -> None:
+        """Tells the windows of the last element they did not see: its end may be the last of all."""
+        if self._seen_ms is not None:
+            for feed in self._feeds:
+                feed.see(self._seen_ms)
 
 
-def lane_for(run: QueryRun, stream: str, dictionary: Dictionary) -> Lane | None:
-    """The lane of a query for a stream, if it can have one."""
-    if not isinstance(run.reporter, ChangeReporter) or run.steps or run.has_first_change_ahead:
-        return None
-    routes: dict[int, list[_Route]] = {}
-    feeds: list[TimeFeed] = []
-    members = run.operator.plan.components
-    component_of = {n: c for c, numbers in zip(run.operator.components, members, strict=True) for n in numbers}
-    if not all(isinstance(c, JoinComponent) for c in run.operator.components):
-        return None
-    for feed, matcher, in_union in run.window_inputs(stream):
-        if in_union or not isinstance(feed, TimeFeed) or matcher.has_tests or matcher.compares:
-            return None
-        feeds.append(feed)
-        for number, (s, p, o), same in matcher.scanned:
-            component = component_of[number]
-            assert isinstance(component, JoinComponent)
-            view = component.view_of(number)
-            if view is None:
-                return None
-            pair = s < 0 and o < 0 and not same
-            route = _Route(s, o, same, 0 if s < 0 else 2, pair, component, view, feed)
-            routes.setdefault(p, []).append(route)
-    return Lane(run, dictionary, routes, feeds)
+def _end_of(feed: TimeFeed) -> Callable[[int], int]:
+    """As `feed.end_of`, without looking at the kind of window each time."""
+
+    def after(length_ms: int) -> Callable[[int], int]:
+        def end(at_ms: int) -> int:
+            until = (at_ms + length_ms) * 4
+            return until if until < FOREVER else FOREVER
+
+        return end
+
+    match feed.window:
+        case Range(range_ms):
+            return after(range_ms)
+        case Now():
+            return after(1)
+        case All():
+            return lambda at_ms: FOREVER
+        case Slide():
+            return feed.end_of

@@ -21,28 +21,29 @@ class Ordering(Generic[T]):
         self._passed_ms: int | None = None
         self._held: list[tuple[int, int, T]] = []
         self._arrivals = 0
+        self.point_ms: int | None = None
+        """The earliest time that is not late; None while any is."""
 
     def __len__(self) -> int:
         return len(self._held)
 
-    @property
-    def point_ms(self) -> int | None:
-        """The earliest time that is not late; None while any is."""
-        points = []
-        if self._largest_ms is not None:
-            points.append(self._largest_ms - self.lateness_ms)
-        if self._passed_ms is not None:
-            points.append(self._passed_ms + 1)
-        return max(points, default=None)
-
     def is_late(self, at_ms: int) -> bool:
-        point = self.point_ms
-        return point is not None and at_ms < point
+        return self.point_ms is not None and at_ms < self.point_ms
 
     def see(self, at_ms: int) -> None:
         """A time that was not late has come."""
         if self._largest_ms is None or at_ms > self._largest_ms:
             self._largest_ms = at_ms
+            self._reach(at_ms - self.lateness_ms)
+
+    def _reach(self, point_ms: int) -> None:
+        if self.point_ms is None or point_ms > self.point_ms:
+            self.point_ms = point_ms
+
+    def is_next(self, at_ms: int) -> bool:
+        """Whether what comes with a time is neither late nor has to wait for anything."""
+        point_ms = self.point_ms
+        return not self._held and not self.lateness_ms and (point_ms is None or at_ms >= point_ms)
 
     @property
     def passes_through(self) -> bool:
@@ -73,6 +74,7 @@ class Ordering(Generic[T]):
     def pass_through(self, at_ms: int) -> None:
         """All times up to and including this one are over."""
         self._passed_ms = at_ms if self._passed_ms is None else max(self._passed_ms, at_ms)
+        self._reach(at_ms + 1)
 
     def dump(self) -> tuple[Any, ...]:
         return self._largest_ms, self._passed_ms, self._arrivals, sorted(self._held, key=lambda h: h[:2])
@@ -80,3 +82,7 @@ class Ordering(Generic[T]):
     def load(self, largest_ms: int | None, passed_ms: int | None, arrivals: int, held: list[tuple[int, int, T]]) -> None:
         self._largest_ms, self._passed_ms, self._arrivals = largest_ms, passed_ms, arrivals
         self._held = list(held)
+        if largest_ms is not None:
+            self._reach(largest_ms - self.lateness_ms)
+        if passed_ms is not None:
+            self._reach(passed_ms + 1)

@@ -16,7 +16,7 @@ from millstream.plan.explain import explain
 from millstream.plan.explain_run import explain_run
 
 if TYPE_CHECKING:
-    from millstream.engine.core import Core
+    from millstream.engine.core import Core, Stream
     from millstream.engine.run import QueryRun
 
 
@@ -39,6 +39,8 @@ class ContinuousQuery:
         self._emitted = 0
         self._elements = 0
         self._kept = 0
+        self._counted: list[tuple[Stream, int, int]] = []
+        """Its streams, with what they had when it began to read them."""
         self._run: QueryRun | None = None
         self.registered_with: tuple[str | None, int] = (None, 0)
         """The base of its IRIs and the clock at registration."""
@@ -98,8 +100,8 @@ class ContinuousQuery:
         self._core.catch_up(self)
         stored = 0 if self._run is None else self._run.stored
         return {
-            "elements": self._elements,
-            "kept": self._kept,
+            "elements": self._came()[0],
+            "kept": self._came()[1],
             "stored": stored,
             "answers": self._emitted,
             "pending": self._pending,
@@ -128,7 +130,7 @@ class ContinuousQuery:
             "base": base,
             "now_ms": now_ms,
             "emissions": [(e.columns, e.at_ms, e.weight) for e in self._emissions],
-            "counts": (self._emitted, self._elements, self._kept),
+            "counts": (self._emitted, *self._came()),
         }
 
     def load(self, state: dict[str, Any]) -> None:
@@ -144,6 +146,8 @@ class ContinuousQuery:
 
     def detach(self) -> None:
         """What nobody took is put into words: the dictionary may forget its terms from now on."""
+        self._elements, self._kept = self._came()
+        self._counted = []
         self._run = None
         self._left = self._decoder.table(self._emissions)
         self._emissions = []
@@ -151,9 +155,14 @@ class ContinuousQuery:
         self._held = 0
         self._core.pending.release(self._pending)
 
-    def count(self, elements: int, kept: int) -> None:
-        self._elements += elements
-        self._kept += kept
+    def count_from(self, stream: Stream) -> None:
+        """From now on what comes in a stream counts as its own."""
+        self._counted.append((stream, stream.elements, stream.kept))
+
+    def _came(self) -> tuple[int, int]:
+        """How many elements and kept triples its streams have had since it began to read them."""
+        elements = self._elements + sum(stream.elements - before for stream, before, _ in self._counted)
+        return elements, self._kept + sum(stream.kept - before for stream, _, before in self._counted)
 
     @property
     def pending(self) -> int:

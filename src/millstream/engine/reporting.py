@@ -41,6 +41,7 @@ class ChangeReporter:
         self._output = output
         self._emit = emit
         self._on_grids = on_grids
+        self.emits_ends = output is not Output.ISTREAM
         self.answers: AnswerSet | None = None
 
     def report(self, deltas: Deltas, upto: int) -> None:
@@ -52,7 +53,7 @@ class ChangeReporter:
         if self.answers is not None:
             self.answers.apply(columns, weight)
         emission = select(self._output, columns, at_tick >> 2, weight)
-        if len(emission):
+        if len(emission.weight):
             self._emit(emission)
 
     def hold_waiting(self) -> None:

@@ -231,6 +231,9 @@ cdef class Store:
 
     def touch_one(self, int64_t id, int64_t until):
         """As `touch` with one id."""
+        self.touch_slot(id, until)
+
+    cdef int touch_slot(self, int64_t id, int64_t until) except -1:
         cdef Slot *slot
         if 0 <= kind_of(id) <= TYPED:
             slot = self.slot_of(id)
@@ -238,6 +241,12 @@ cdef class Store:
                 self.check_live(id)
             if until > slot.keep_until:
                 slot.keep_until = until
+        return 0
+
+    def touch_two(self, int64_t a, int64_t b, int64_t until):
+        """As `touch` with two ids and one time."""
+        self.touch_slot(a, until)
+        self.touch_slot(b, until)
 
     def hold(self, const int64_t[:] ids):
         """Keeps the terms of ids until as many releases."""

@@ -18,7 +18,7 @@ import pyoxigraph
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memchr, memcmp, memcpy, memset
 
 from millstream.kernels.dictionary cimport Dictionary
 from millstream.kernels.dictionary_values cimport BLANK, IRI
@@ -29,6 +29,9 @@ from millstream.kernels.scanner_grammar cimport (
 )
 from millstream.kernels.scanner_summary cimport Summary
 from millstream.kernels.scanner_reasons import REASONS
+
+cdef extern from "Python.h":
+    const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
 
 cdef enum:
     COLUMNS = 6
@@ -54,6 +57,18 @@ class Scanned:
     index: np.ndarray
     line: np.ndarray
     errors: list
+
+
+cdef inline bint has_label(const char *text, Py_ssize_t size) noexcept:
+    """Whether `_:` is anywhere in a text: so it begins every blank node's label."""
+    cdef const char *at = text
+    while True:
+        at = <const char *>memchr(at, c'_', text + size - at)
+        if at == NULL:
+            return False
+        if at[1] == c':':        # the text ends with a zero
+            return True
+        at += 1
 
 
 cdef class Scanner:
@@ -133,29 +148,39 @@ cdef class Scanner:
         finally:
             self.busy = False
 
-    def feed_whole(self, const uint8_t[::1] data not None):
+    def feed_whole(self, str text not None):
         """A whole small text at once: kept rows of s, p, o, number of statement, then all statements, then errors.
 
-        For a text by itself, without the cost of columns; graphs are not told.
+        For a text by itself, without the cost of columns; graphs are not told. None, with nothing read, for a text that may have
+        blank nodes, or has a surrogate.
         """
         cdef int64_t i, before = self.statements, lines = self.lines
-        cdef const uint8_t *p = &data[0] if data.shape[0] else NULL
+        cdef Py_ssize_t size = 0
+        cdef const char *p
+        try:
+            p = PyUnicode_AsUTF8AndSize(text, &size)
+        except UnicodeEncodeError:
+            return None
+        if has_label(p, size):
+            return None
         if self.busy or self.carried:
             raise RuntimeError("a scanner was fed while it was reading")
         self.busy = True
         try:
             errors = []
             self.rows = 0
-            self.keep(p, data.shape[0])
+            self.keep(<const uint8_t *>p, size)
             self.keep(b"\n", 1)
-            length, self.carried = self.carried, 0
-            self.scan_lines(self.carry.data, self.carry.data + <int64_t>length, errors)
+            self.carried = 0
+            self.scan_lines(self.carry.data, self.carry.data + size + 1, errors)
             self.after_return = False
             rows = [
                 (self.columns[0][i], self.columns[1][i], self.columns[2][i], self.columns[4][i] - before)
                 for i in range(self.rows)
             ]
-            return rows, self.statements - before, [(line - lines, *rest) for line, *rest in errors]
+            if errors:
+                errors = [(line - lines, *rest) for line, *rest in errors]
+            return rows, self.statements - before, errors
         finally:
             self.busy = False
 
