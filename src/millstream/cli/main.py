@@ -47,6 +47,116 @@ def millstream(
 
 
 @app.command()
+def run(
+    queries: Annotated[
+        list[str], typer.Argument(metavar="QUERY.rq", help="Files with a query each; - reads standard input.")
+    ],
+    stream: Annotated[
+        list[str] | None,
+        typer.Option(metavar="IRI=PATH", help="Where the elements of a stream are: a file, folder, glob or -. Repeatable."),
+    ] = None,
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[GRAPH=]PATH", help="RDF loaded first, into the default graph or a named one. Repeatable."),
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[GRAPH=]PATH", help="Changes of a dataset: RDF Patch or SPARQL Update data. Repeatable."),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="When elements happened: prov, predicate:IRI, column, arrival or rate:N."),
+    ] = None,
+    changes_time: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="When changes happened: rate:N or arrival. Default: as --time, else at once."),
+    ] = None,
+    element: Annotated[
+        str | None, typer.Option(metavar="WHAT", help="What an element is: graph, line, subject or file.")
+    ] = None,
+    input_format: Annotated[
+        str | None,
+        typer.Option(metavar="FORMAT", help="Format of the streams, where names do not tell. Default for -: nquads."),
+    ] = None,
+    engine: Annotated[str, typer.Option(metavar="ENGINE", help="spark, or embedded for this process alone.")] = "spark",
+    master: Annotated[str, typer.Option(metavar="URL", help="The Spark master.")] = "local[2]",
+    cells: Annotated[int | None, typer.Option(metavar="N", min=1, help="How many parts Spark cuts the work into.")] = None,
+    checkpoint: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Keep the state there, and go on from it if it is there already.")
+    ] = None,
+    checkpoint_every: Annotated[str, typer.Option(metavar="DURATION", help="How often the state is kept.")] = "10s",
+    follow: Annotated[
+        bool,
+        typer.Option("--follow/--once", help="Wait for more files or input until interrupted, or end with the input."),
+    ] = False,
+    idle: Annotated[
+        str, typer.Option(metavar="DURATION", help="With --follow: how long a silent source holds the others back.")
+    ] = "10s",
+    lateness: Annotated[
+        str, typer.Option(metavar="DURATION", help="How far behind its own source's newest element one may come.")
+    ] = "0s",
+    output: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="Where answers go; a folder for several queries."),
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMAT",
+            help="table, csv, tsv, json, ndjson, nquads or parquet. Default: by --output; a table on a terminal, else csv.",
+        ),
+    ] = None,
+    dead_letter: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Where malformed and late input goes, as JSON lines.")
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="End with code 1 at the first malformed or late input.")] = False,
+) -> None:
+    """Run queries over streams; each answers as its input comes.
+
+    Answers go to standard output, everything else to standard error. Exit codes: 0; 1 for bad data with --strict;
+    2 for a wrong command or query; 130 when interrupted.
+
+    millstream run hot.rq --engine embedded --stream http://example.org/readings=readings.nq --dataset rooms.ttl
+    """
+    from millstream.cli import arguments
+    from millstream.cli import checkpoint as checkpoints
+    from millstream.cli import run as command
+    from millstream.cli.terminal import fail
+    from millstream.errors import OptionError
+    from millstream.runs import RunOptions
+
+    if engine not in ("spark", "embedded"):
+        fail(f"--engine {engine}: not known; it is spark or embedded")
+    try:
+        options = command.check(
+            RunOptions(
+                queries=command.read_queries(queries),
+                streams=tuple(map(arguments.stream_source, stream or ())),
+                datasets=tuple(arguments.graph_source(text, "--dataset") for text in dataset or ()),
+                changes=tuple(arguments.graph_source(text, "--changes") for text in changes or ()),
+                time=time,
+                changes_time=changes_time,
+                element=element,
+                input_format=input_format,
+                follow=follow,
+                idle_ms=arguments.duration_ms(idle, "--idle"),
+                lateness_ms=arguments.duration_ms(lateness, "--lateness"),
+                checkpoint=None if checkpoint is None else checkpoints.checkpoint_folder(checkpoint),
+                checkpoint_every_ms=arguments.duration_ms(checkpoint_every, "--checkpoint-every"),
+                output=output,
+                format=command.choose_format(format, output),
+                dead_letter=dead_letter,
+                strict=strict,
+                cells=cells,
+                master=master,
+            )
+        )
+    except OptionError as error:
+        fail(str(error))
+    command.execute(options, engine)
+
+
+@app.command()
 def explain(
     query: Annotated[str, typer.Argument(metavar="QUERY.rq", help="A file with one query; - reads standard input.")],
 ) -> None:

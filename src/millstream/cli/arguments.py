@@ -1,0 +1,73 @@
+"""What people type after the options of `millstream run`, turned into plain values; what cannot be is an OptionError."""
+
+from __future__ import annotations
+
+import glob
+import re
+from pathlib import Path
+
+from millstream.engine.options import named_iri
+from millstream.errors import DataError, OptionError
+from millstream.language.windows import parse_duration
+from millstream.rdf.inputs import files_of
+from millstream.runs import GraphSource, StreamSource
+from millstream.runs.options import STANDARD
+
+_DURATION = re.compile(r"(?:\d+(?:\.\d+)?\s*[A-Za-z]+\s*)+|\d+|[Pp][\w.]+")
+
+
+def stream_source(text: str) -> StreamSource:
+    """`IRI=PATH`; an IRI may hold equals signs, and may stand in angle brackets."""
+    iri, path = _split(text)
+    if iri is None:
+        raise OptionError(f"--stream {text}: write IRI=PATH, as in --stream http://example.org/taxi=trips.nq")
+    return StreamSource(named_iri(iri, "stream"), path)
+
+
+def graph_source(text: str, option: str) -> GraphSource:
+    """`PATH` for the default graph, or `GRAPH=PATH`."""
+    graph, path = (None, text) if text == STANDARD or Path(text).exists() else _split(text)
+    if not path:
+        raise OptionError(f"{option} {text}: the path is missing; write PATH or GRAPH=PATH")
+    return GraphSource(None if graph is None else named_iri(graph, "graph"), path)
+
+
+def _split(text: str) -> tuple[str | None, str]:
+    if text.startswith("<") and ">=" in text:
+        iri, _, path = text[1:].partition(">=")
+        return iri, path
+    places = [match.start() for match in re.finditer("=", text)]
+    for place in places:
+        if _means_files(text[place + 1 :]):
+            return text[:place], text[place + 1 :]
+    if not places:
+        return None, text
+    return text[: places[0]], text[places[0] + 1 :]
+
+
+def _means_files(path: str) -> bool:
+    try:
+        return path == STANDARD or Path(path).exists() or (glob.has_magic(path) and bool(glob.glob(path, recursive=True)))
+    except (OSError, ValueError):
+        return False
+
+
+def check_path(path: str, option: str, *, may_come: bool = False) -> None:
+    """Complains about a path that means nothing, before anything runs; with `may_come`, a glob may match nothing yet."""
+    if path == STANDARD or (may_come and glob.has_magic(path)):
+        return
+    try:
+        next(files_of(path, any_ending=True), None)
+    except DataError as error:
+        raise OptionError(f"{option} {path}: {error.reason}") from None
+
+
+def duration_ms(text: str, option: str) -> int:
+    """A duration as queries write it: `5s`, `1h30m`, `PT10M`, `250` for milliseconds."""
+    if not _DURATION.fullmatch(text.strip()):
+        raise OptionError(f"{option} {text}: not a duration; write one such as 5s, 250ms or 1h30m")
+    try:
+        return parse_duration(text.strip()).ms
+    except (ValueError, KeyError) as error:
+        reason = str(error) if isinstance(error, ValueError) else f"the unit {error} is not known"
+        raise OptionError(f"{option} {text}: {reason}") from None

@@ -1,0 +1,144 @@
+"""Checkpoints of the embedded runner: one file, replaced as a whole, with everything a run goes on from.
+
+Invariant: the engine's state, the places in the sources, what sources hold back and the lengths of the outputs are of one
+moment between two elements. Going on from there and cutting the outputs back to those lengths gives every answer once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pyoxigraph import RdfFormat, parse
+
+from millstream.cli.feeds import Item, Position
+from millstream.cli.merging import Lane
+from millstream.errors import OptionError
+from millstream.runs import RunOptions
+
+LAYOUT = 1
+_NAME = "embedded.checkpoint"
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What a checkpoint holds."""
+
+    snapshot: bytes
+    lanes: list[dict[str, Any]]
+    lengths: dict[str, int]
+    counts: dict[str, Any]
+
+
+class Checkpoint:
+    """A folder that a run's state is kept in."""
+
+    def __init__(self, options: RunOptions) -> None:
+        assert options.checkpoint is not None
+        self._path = options.checkpoint / _NAME
+        self._asked = _asked(options)
+
+    def load(self) -> Saved | None:
+        """What an earlier run left, if any; refuses what is of another run, and says what differs."""
+        try:
+            data = self._path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise OptionError(f"--checkpoint {self._path.parent}: cannot be read: {error.strerror or error}") from None
+        head, _, snapshot = data.partition(b"\n")
+        try:
+            found = json.loads(head)
+            layout = found["layout"]
+        except (ValueError, KeyError, TypeError):
+            raise OptionError(f"--checkpoint {self._path.parent}: {self._path.name} is damaged") from None
+        if layout != LAYOUT:
+            raise OptionError(f"--checkpoint {self._path.parent}: made by another version of millstream")
+        for name, value in self._asked.items():
+            if found["asked"].get(name) != value:
+                raise OptionError(
+                    f"--checkpoint {self._path.parent}: it was made with other {name}; go on with the same, "
+                    "or begin in another folder"
+                )
+        return Saved(snapshot, found["lanes"], found["lengths"], found["counts"])
+
+    def save(self, saved: Saved) -> None:
+        """Replaces what was there, or leaves it as it was."""
+        head = {
+            "layout": LAYOUT,
+            "asked": self._asked,
+            "lanes": saved.lanes,
+            "lengths": saved.lengths,
+            "counts": saved.counts,
+        }
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            new = self._path.with_suffix(".new")
+            with new.open("wb") as file:
+                file.write(json.dumps(head).encode() + b"\n" + saved.snapshot)
+                file.flush()
+                os.fsync(file.fileno())
+            new.replace(self._path)
+        except OSError as error:
+            raise OptionError(f"--checkpoint {self._path.parent}: cannot be written: {error.strerror or error}") from None
+
+
+def _asked(options: RunOptions) -> dict[str, Any]:
+    """What must stay the same, by the words that say what differs."""
+    return {
+        "queries": [query.text for query in options.queries],
+        "streams": [[source.iri, source.path] for source in options.streams],
+        "datasets": [[source.graph, source.path] for source in options.datasets],
+        "changes": [[source.graph, source.path] for source in options.changes],
+        "times of elements": [options.time, options.changes_time],
+        "elements": options.element,
+        "formats of input": options.input_format,
+        "lateness": options.lateness_ms,
+        "output": options.output,
+        "format": options.format.value,
+        "dead letters": options.dead_letter,
+    }
+
+
+def lane_state(lane: Lane) -> dict[str, Any]:
+    """A lane as plain values: where its source was, and what it holds."""
+    largest_ms, passed_ms, arrivals, held = lane.ordering.dump()
+    return {
+        "position": asdict(lane.feed.position),
+        "ready": [_item_state(item) for item in lane.ready],
+        "order": [largest_ms, passed_ms, arrivals],
+        "held": [[at_ms, number, _item_state(item)] for at_ms, number, item in held],
+    }
+
+
+def position_of(state: dict[str, Any]) -> Position:
+    return Position(**state["position"])
+
+
+def restore_lane(lane: Lane, state: dict[str, Any]) -> None:
+    """What a lane held, apart from its place, which its feed was made with."""
+    lane.ready.extend(map(_item_of, state["ready"]))
+    held = [(at_ms, number, _item_of(item)) for at_ms, number, item in state["held"]]
+    largest_ms, passed_ms, arrivals = state["order"]
+    lane.ordering.load(largest_ms, passed_ms, arrivals, held)
+
+
+def _item_state(item: Item) -> list[Any]:
+    return [item.at_ms, "".join(f"{triple} .\n" for triple in item.triples), item.insert, item.graph]
+
+
+def _item_of(state: list[Any]) -> Item:
+    at_ms, text, insert, graph = state
+    # The labels of blank nodes are those of the reader already.
+    triples = tuple(quad.triple for quad in parse(input=text.encode(), format=RdfFormat.N_TRIPLES))
+    return Item(at_ms, triples, insert, graph)
+
+
+def checkpoint_folder(path: str) -> Path:
+    """The folder, unless something else is there."""
+    if Path(path).exists() and not Path(path).is_dir():
+        raise OptionError(f"--checkpoint {path}: is a file; give a folder")
+    return Path(path)

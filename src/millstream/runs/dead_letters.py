@@ -1,0 +1,63 @@
+"""What was set aside: to a file of JSON lines, and the first few to be shown at the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import nullcontext
+from typing import BinaryIO
+
+from millstream.rdf import Rejected
+from millstream.runs.files import open_at
+
+SHOWN = 3
+
+
+class DeadLetters:
+    """Writes an object a line: source, line, column, reason, text; without a path only the first few are kept."""
+
+    def __init__(self, path: str | None) -> None:
+        self.path = path
+        self.first: list[Rejected] = []
+        self._file: BinaryIO | None = None
+
+    def open(self, lengths: dict[str, int] | None = None) -> None:
+        if self.path == "-":
+            self._file = sys.stdout.buffer
+        elif self.path is not None:
+            self._file = open_at(self.path, None if lengths is None else lengths.get(self._key, 0))
+
+    @property
+    def _key(self) -> str:
+        return f"dead letters: {self.path}"
+
+    def add(self, rejected: Rejected) -> None:
+        if len(self.first) < SHOWN:
+            self.first.append(rejected)
+        if self._file is not None:
+            found = {
+                "source": rejected.source,
+                "line": rejected.line,
+                "column": rejected.column,
+                "reason": rejected.reason,
+                "text": rejected.text,
+            }
+            self._file.write(json.dumps(found, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+
+    def flush(self) -> None:
+        if self._file is not None:
+            self._file.flush()
+
+    def lengths(self) -> dict[str, int]:
+        if self._file is None or self.path == "-":
+            return {}
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        return {self._key: self._file.tell()}
+
+    def close(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            with nullcontext() if self.path == "-" else file:
+                file.flush()

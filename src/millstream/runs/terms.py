@@ -1,0 +1,56 @@
+"""Canonical N-Triples text of terms as the SPARQL 1.1 result formats write them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+
+from millstream.rdf import parse_term
+from millstream.rdf.canonical import term_of
+
+XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
+XSD_INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
+
+
+def plain_text(term: str | None) -> str:
+    r"""The value alone, as CSV has it.
+
+    >>> plain_text('"a\\"b"@en'), plain_text("<http://e/x>"), plain_text(None)
+    ('a"b', 'http://e/x', '')
+    """
+    if term is None:
+        return ""
+    first = term[0]
+    if first == "<":
+        return term if term.startswith("<<") else term[1:-1]
+    if first == "_":
+        return term
+    end = term.rindex('"')
+    return term_of(term).value if "\\" in term else term[1:end]
+
+
+def json_term(term: str) -> dict[str, Any]:
+    """The object that stands for a term in SPARQL's JSON results.
+
+    >>> json_term('"1"^^<http://www.w3.org/2001/XMLSchema#integer>')
+    {'type': 'literal', 'value': '1', 'datatype': 'http://www.w3.org/2001/XMLSchema#integer'}
+    """
+    return _json(parse_term(term) if term.startswith("<<") else term_of(term))
+
+
+def _json(term: NamedNode | BlankNode | Literal | Triple) -> dict[str, Any]:
+    match term:
+        case NamedNode():
+            return {"type": "uri", "value": term.value}
+        case BlankNode():
+            return {"type": "bnode", "value": term.value}
+        case Triple():
+            parts = {"subject": term.subject, "predicate": term.predicate, "object": term.object}
+            return {"type": "triple", "value": {name: _json(part) for name, part in parts.items()}}
+    found = {"type": "literal", "value": term.value}
+    if term.language is not None:
+        found["xml:lang"] = term.language
+    elif term.datatype.value != XSD_STRING:
+        found["datatype"] = term.datatype.value
+    return found
