@@ -122,7 +122,7 @@ class Lanes:
                 run = reader.run
                 if reader.element != self._elements:
                     reader.element = self._elements
-                    run.next_change()
+                    run.change += 1
                 until = end_of(at_ms)
                 if until > latest:
                     latest = until

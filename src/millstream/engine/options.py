@@ -40,6 +40,8 @@ def _is_whole(value: object) -> TypeGuard[int]:
 
 def checked_time(at_ms: object) -> int:
     """A time in milliseconds, or a DataError that says what is wrong with it."""
+    if type(at_ms) is int and -MOST_MS <= at_ms <= MOST_MS:
+        return at_ms
     if not _is_whole(at_ms):
         raise DataError(f"a time is a whole number of milliseconds, got {at_ms!r}")
     value = int(at_ms)

@@ -20,18 +20,16 @@ _SUMMED_UP = 1 << 12
 
 def select(output: Output, columns: npt.NDArray[np.int64], at_ms: Column, weight: Column) -> Emission:
     """What an output operator emits of consolidated changes; a row that changed by n is emitted n times."""
-    if output is Output.ISTREAM:
-        keep = weight > 0
-    elif output is Output.DSTREAM:
-        keep = weight < 0
-    else:
-        keep = np.ones(len(weight), np.bool_)
-    columns, at_ms, weight = columns[keep], at_ms[keep], weight[keep]
-    times = np.abs(weight)
+    if output is Output.ISTREAM or output is Output.DSTREAM:
+        # RSTREAM selects from an answer set, which has no other weights.
+        keep = weight > 0 if output is Output.ISTREAM else weight < 0
+        if not keep.all():
+            columns, at_ms, weight = columns[keep], at_ms[keep], weight[keep]
+    times = weight if output is Output.ISTREAM else np.abs(weight)
     if len(times) and int(times.max()) > 1:
         columns, at_ms, weight = (np.repeat(x, times, axis=0) for x in (columns, at_ms, weight))
-    signs = np.sign(weight) if output is Output.CHANGES else np.ones(len(weight), np.int64)
-    return Emission(columns, at_ms, signs)
+        weight = np.sign(weight)
+    return Emission(columns, at_ms, np.abs(weight) if output is Output.DSTREAM else weight)
 
 
 class ChangeReporter:

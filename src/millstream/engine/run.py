@@ -277,12 +277,8 @@ class QueryRun:
         self._feed(self._due(before))
         self._report(before - 1)
 
-    def next_change(self) -> None:
-        """A change begins that is fed row by row, to the joins themselves."""
-        self.change += 1
-
     def report_rows(self, at_tick: int) -> None:
-        """Reports what such a change made of the solutions."""
+        """Reports what a change that was fed row by row, to the joins themselves, made of the solutions."""
         self.operator.feed_rows(at_tick)
         self._report(at_tick)
 
