@@ -20,9 +20,12 @@ from millstream.rdf import Rejected
 
 ROW_SCHEMA = "s string, p string, o string, g string, at_ms long, element string"
 PACKED_SCHEMA = "cell int, blob binary"
-_TEXT: pa.DataType = pa.string()
-_ROWS = pa.schema([("s", _TEXT), ("p", _TEXT), ("o", _TEXT), ("g", _TEXT), ("at_ms", pa.int64()), ("element", _TEXT)])
-_PACKED = pa.schema([pa.field("cell", pa.int32()), pa.field("blob", pa.binary())])
+_TEXT = pa.string()
+# As Any: the stubs find no type that all Arrow types share.
+_ROW_TYPES: Any = {"s": _TEXT, "p": _TEXT, "o": _TEXT, "g": _TEXT, "at_ms": pa.int64(), "element": _TEXT}
+_PACKED_TYPES: Any = {"cell": pa.int32(), "blob": pa.binary()}
+_ROWS = pa.schema(_ROW_TYPES)
+_PACKED = pa.schema(_PACKED_TYPES)
 
 
 def rows_of(part: Part, before: int, dead_letter: str | None) -> Iterator[pa.RecordBatch]:
@@ -89,8 +92,9 @@ def _element_names(part: Part, number: Ids) -> pa.Array[Any]:
 
 def packed_of(parts: Iterable[Part], pack: str, source: int, dead_letter: str | None) -> Iterator[pa.RecordBatch]:
     """What the packer makes of parts."""
-    packer: Any = importlib.import_module("millstream.pipeline.packing").packer_for(pack, source)
+    packing: Any = importlib.import_module("millstream.pipeline.packing")
     for part in parts:
+        packer = packing.packer_for(pack, source)
         if not part.has_data:
             yield _packed_batch(packer.nothing(part))
             continue

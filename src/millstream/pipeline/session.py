@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
@@ -13,6 +14,8 @@ from millstream.pipeline.source import RdfSource
 
 # Partitions of a shuffle: each costs a task a trigger, whatever there is to do.
 _MOST_PARTITIONS = 8
+# Spark speaks of its start before it knows which level it may speak at, unless Java is told from the beginning.
+_LOGGING = Path(__file__).with_name("log4j2.properties")
 
 
 def session(master: str | None = None, **conf: object) -> SparkSession:
@@ -34,8 +37,6 @@ def session(master: str | None = None, **conf: object) -> SparkSession:
         if not running or name.startswith("spark.sql."):
             builder = builder.config(name, value)
     spark = builder.getOrCreate()
-    if not running:
-        spark.sparkContext.setLogLevel(settings["spark.log.level"])
     register(spark)
     return spark
 
@@ -52,7 +53,7 @@ def _settings(master: str | None) -> dict[str, str]:
         "spark.master": where,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "ERROR",
+        "spark.driver.defaultJavaOptions": f'-Dlog4j2.configurationFile="{_LOGGING.as_uri()}"',
         "spark.driver.memory": "2g",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(max(2, min(cores, _MOST_PARTITIONS))),

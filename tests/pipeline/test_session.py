@@ -1,0 +1,63 @@
+"""Sessions, and the Java they need."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from millstream import JavaMissingError, pipeline
+from millstream.pipeline.java import find_java
+
+
+def fake_java(folder: Path, says: str) -> Path:
+    (folder / "bin").mkdir(parents=True)
+    java = folder / "bin" / "java"
+    java.write_text(f"#!/bin/sh\n{says}\n")
+    java.chmod(0o755)
+    return folder
+
+
+def test_importing_millstream_does_not_import_spark() -> None:
+    subprocess.run([sys.executable, "-c", "import millstream, sys; assert 'pyspark' not in sys.modules"], check=True)
+
+
+def test_a_session_that_runs_is_taken_as_it_is(spark: SparkSession) -> None:
+    again = pipeline.session("local[1]", **{"spark.sql.shuffle.partitions": 3})
+    try:
+        assert again.sparkContext is spark.sparkContext
+        assert again.sparkContext.master == "local[2]"
+        assert again.conf.get("spark.sql.shuffle.partitions") == "3"
+        assert again.conf.get("spark.sql.session.timeZone") == "UTC"
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", "2")
+
+
+def test_java_is_found() -> None:
+    assert find_java().name == "java"
+
+
+@pytest.mark.parametrize(
+    ("says", "message"),
+    [
+        ("echo 'openjdk version \"1.8.0_402\"' >&2", r"needs Java 17 or newer, and JAVA_HOME, .*, is Java 8\."),
+        ("echo 'openjdk version \"11.0.2\" 2019' >&2", r"is Java 11\. Install Java 17 or newer"),
+        ("exit 1", "does not run"),
+    ],
+)
+def test_a_java_that_will_not_do_is_named(tmp_path: Path, says: str, message: str) -> None:
+    home = fake_java(tmp_path / "home", says)
+    with pytest.raises(JavaMissingError, match=message):
+        find_java({"JAVA_HOME": str(home)})
+
+
+def test_a_java_that_is_not_there_is_missed(tmp_path: Path) -> None:
+    with pytest.raises(JavaMissingError, match=r"JAVA_HOME is .*nowhere, which has no bin/java\. Install"):
+        find_java({"JAVA_HOME": str(tmp_path / "nowhere")})
+    with pytest.raises(JavaMissingError, match=r"JAVA_HOME is not set, no java in PATH\. Install"):
+        find_java({"PATH": str(tmp_path)})
+    home = fake_java(tmp_path / "home", "echo 'openjdk version \"21\" 2023-09-19' >&2")
+    assert find_java({"PATH": str(home / "bin")}) == home / "bin" / "java"
