@@ -1,7 +1,7 @@
 """Runs queries in this process: `millstream run --engine embedded`.
 
-One stream alone is read at full speed by the engine itself. Otherwise sources are put in order each by itself, merged,
-and pushed one element at a time; only that can be followed, and stopped and gone on with from a checkpoint.
+Lines of one stream alone, their times by a rate, are read by the engine itself, which is fastest. Otherwise sources are put
+in order each by itself, merged and pushed; only that can be followed, and stopped and gone on with from a checkpoint.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from typing import cast
 
 from millstream.cli.checkpoint import Checkpoint, Saved, lane_state, position_of, restore_lane
 from millstream.cli.feeds import Item
+from millstream.cli.gathering import Gathered
 from millstream.cli.merging import Lane, Merge
 from millstream.cli.paced import PacedEngine
-from millstream.cli.sources import STANDARD_FORMAT, StandardInput, make_feed, wall_clock_ms
+from millstream.cli.sources import StandardInput, make_feed
 from millstream.cli.terminal import fail
+from millstream.engine.lines import line_sources, rate_of
 from millstream.errors import LateElementError, QueryError
 from millstream.rdf import Rejected
 from millstream.rdf.element import bounded
@@ -53,19 +55,29 @@ class _Embedded:
             run.counts.answers = saved.counts["answers"]
             run.counts.before = self._engine.stats["elements"]
             self._lane_late, self._lane_set_aside = saved.counts["late"], saved.counts["set_aside"]
+        self._gathered = Gathered(self._engine)
         self._saved = saved
 
     @property
     def _alone(self) -> bool:
-        """Whether the engine can read by itself all there is."""
+        """Whether the engine's fast way in is open: lines at a rate, from one source, once."""
         options = self._options
-        return len(options.streams) == 1 and not options.changes and not options.follow and self._checkpoint is None
+        if (
+            len(options.streams) != 1
+            or options.changes
+            or options.follow
+            or options.lateness_ms
+            or self._checkpoint is not None
+        ):
+            return False
+        path, format, element = options.streams[0].path, options.input_format, options.element
+        if path == STANDARD or rate_of(options.time, element) is None:
+            return False
+        return line_sources(path, format, element, lambda rejected: None) is not None
 
     def _fresh_engine(self) -> PacedEngine:
         options = self._options
-        engine = PacedEngine(
-            lateness_ms=options.lateness_ms if self._alone else 0, strict=options.strict, max_pending=_MAX_PENDING
-        )
+        engine = PacedEngine(strict=options.strict, max_pending=_MAX_PENDING)
         for source in options.datasets:
             if source.path == STANDARD:
                 engine.load(StandardInput(self._run.check), source.graph, format="turtle")
@@ -98,21 +110,8 @@ class _Embedded:
     def _read(self) -> None:
         options, source = self._options, self._options.streams[0]
         self._engine.pause = self._turn
-        standard = source.path == STANDARD
-        self._engine.read(
-            source.iri,
-            StandardInput(self._wait) if standard else source.path,
-            format=options.input_format or (STANDARD_FORMAT if standard else None),
-            time=options.time,
-            element=options.element,
-            clock_ms=wall_clock_ms,
-        )
+        self._engine.read(source.iri, source.path, format=options.input_format, time=options.time, element=options.element)
         self._engine.pause = None
-
-    def _wait(self) -> None:
-        self._take()
-        self._run.flush()
-        self._run.check()
 
     # Several sources --------------------------------------------------------------------------------------------------
 
@@ -144,8 +143,10 @@ class _Embedded:
     def _push(self, source: StreamSource | GraphSource, item: Item) -> None:
         if isinstance(source, StreamSource):
             assert item.at_ms is not None
-            self._engine.push(source.iri, item.triples, at_ms=item.at_ms)
-        elif item.insert:
+            self._gathered.add(source.iri, item)
+            return
+        self._gathered.push()
+        if item.insert:
             self._engine.insert(item.triples, at_ms=item.at_ms, graph=item.graph)
         else:
             self._engine.delete(item.triples, at_ms=item.at_ms, graph=item.graph)
@@ -186,6 +187,7 @@ class _Embedded:
 
     def _take(self) -> None:
         """Writes what was answered and set aside, and counts."""
+        self._gathered.push()
         run, engine = self._run, self._engine
         run.emit([query.take_table() for query in engine.queries])
         for rejected in engine.rejected():
