@@ -9,35 +9,16 @@ when it enters.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from millstream.engine.batch import ElementBatch
+from millstream.engine.pieces import FIELDS, Piece, taken, without_end
 from millstream.kernels.dictionary import Dictionary
-from millstream.language.windows import All, Elements, Event, Now, Range, Slide, Step, StreamWindow, Triples
+from millstream.language.windows import All, Now, Range, Slide, Step
 from millstream.operators.matching import Matcher
 from millstream.operators.rows import EXPIRY, FOREVER, GRID, Column
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Rows of a window's content that change, in no particular order."""
-
-    pattern: Column
-    triples: npt.NDArray[np.int64]
-    now: Column
-    until: Column
-    op: Column
-    order: Column
-
-    def __len__(self) -> int:
-        return len(self.pattern)
-
-
-FIELDS = tuple(Piece.__dataclass_fields__)
 
 
 class Feed(Protocol):
@@ -182,8 +163,8 @@ class StepFeed:
             piece = self._waiting.popleft()
             ready = piece.now < before
             if not ready.all():
-                self._waiting.appendleft(_pick(piece, ~ready))
-                piece = _pick(piece, ready)
+                self._waiting.appendleft(taken(piece, ~ready))
+                piece = taken(piece, ready)
             due.append(piece)
         return due
 
@@ -199,70 +180,6 @@ class StepFeed:
     def load(self, state: Any) -> None:
         self._last_end = state[0]
         self._waiting = deque(Piece(*columns) for columns in state[1])
-
-
-class CountFeed:
-    """TRIPLES and ELEMENTS: seen until enough of the stream has followed.
-
-    A row leaves at the element that brings the stream's count to its own number plus the window's, unless the same
-    triple came again by then.
-    """
-
-    def __init__(self, window: Triples | Elements, matcher: Matcher, dictionary: Dictionary) -> None:
-        self._window = window
-        self._matcher = matcher
-        self._dictionary = dictionary
-        self._live = np.empty((0, 5), np.int64)
-        """Rows of number, pattern, s, p, o."""
-
-    def arrive(self, batch: ElementBatch) -> list[Piece]:
-        if not len(batch):
-            return []
-        row, pattern = batch.matches(self._matcher)
-        element = batch.element[row]
-        if isinstance(self._window, Triples):
-            number, totals = batch.number[row], batch.total_triples
-        else:
-            number = batch.first_element + element
-            totals = batch.first_element + np.arange(len(batch))
-        new = np.column_stack([number, pattern, batch.triples[row]])
-        everything = np.concatenate([self._live, new])
-        if not len(everything):
-            return []
-        arrived = np.concatenate([np.full(len(self._live), -1, np.int64), element])
-        leaves = np.searchsorted(totals, everything[:, 0] + self._window.count)
-        leaves = leaves.astype(np.int64)
-        followed = _followed(everything, arrived, leaves)
-        gone = leaves < len(batch)
-        ends = gone & ~followed
-        self._dictionary.hold(new[:, 2:].ravel())
-        self._dictionary.release(everything[gone | followed, 2:].ravel(), int(batch.ticks[-1]))
-        self._live = everything[~gone & ~followed]
-        pieces = []
-        if len(row):
-            pieces.append(_piece(new[:, 1], new[:, 2:], batch.ticks[element], batch.order[element] * 2 + 1, 1))
-        if ends.any():
-            at = leaves[ends]
-            pieces.append(_piece(everything[ends, 1], everything[ends, 2:], batch.ticks[at], batch.order[at] * 2 + 1, -1))
-        return pieces
-
-    def see(self, at_ms: int) -> None:
-        pass
-
-    def pass_time(self, before: int) -> list[Piece]:
-        return []
-
-    def last_end(self) -> int:
-        return NEVER
-
-    def close(self, at_tick: int) -> None:
-        self._dictionary.release(self._live[:, 2:].ravel(), at_tick)
-
-    def dump(self) -> Any:
-        return self._live
-
-    def load(self, state: Any) -> None:
-        self._live = state
 
 
 class EventFeed:
@@ -285,13 +202,13 @@ class EventFeed:
         pieces = []
         if len(row):
             fresh = came >= 0
-            pieces.append(_piece(pattern[fresh], triples[fresh], batch.ticks[element], batch.order[element] * 2 + 1, 1))
+            pieces.append(without_end(pattern[fresh], triples[fresh], batch.ticks[element], batch.order[element] * 2 + 1, 1))
         gone = came + 1 < len(batch)
         self._dictionary.hold(batch.triples[row].ravel())
         if gone.any():
             self._dictionary.release(triples[gone].ravel(), int(batch.ticks[-1]))
             at = came[gone] + 1
-            pieces.append(_piece(pattern[gone], triples[gone], batch.ticks[at], batch.order[at] * 2, -1))
+            pieces.append(without_end(pattern[gone], triples[gone], batch.ticks[at], batch.order[at] * 2, -1))
         self._pattern, self._triples = pattern[~gone], triples[~gone]
         return pieces
 
@@ -302,7 +219,7 @@ class EventFeed:
             return []
         self._dictionary.release(self._triples.ravel(), at_tick)
         now = np.full(size, at_tick, np.int64)
-        piece = _piece(self._pattern, self._triples, now, now * 0, -1)
+        piece = without_end(self._pattern, self._triples, now, now * 0, -1)
         self._pattern, self._triples = self._pattern[:0], self._triples[:0]
         return [piece]
 
@@ -325,18 +242,6 @@ class EventFeed:
         self._pattern, self._triples = state
 
 
-def feed_for(window: StreamWindow, matcher: Matcher, dictionary: Dictionary, t0_ms: int) -> Feed:
-    match window.window:
-        case Step() as step:
-            return StepFeed(step, matcher, dictionary, t0_ms)
-        case (Triples() | Elements()) as count:
-            return CountFeed(count, matcher, dictionary)
-        case Event():
-            return EventFeed(matcher, dictionary)
-        case (Range() | Slide() | Now() | All()) as other:
-            return TimeFeed(other, matcher, dictionary, t0_ms)
-
-
 def grid_after(at_ms: Column, length_ms: int, t0_ms: int) -> Column:
     """The first grid instants at or after times."""
     return t0_ms - (t0_ms - at_ms) // length_ms * length_ms
@@ -346,30 +251,3 @@ def _ticks(at_ms: Column, phase: int) -> Column:
     """Times as ticks; those beyond the last that can be told never come."""
     ticks: Column = np.minimum(np.minimum(at_ms, FOREVER >> 2) * 4 + phase, FOREVER)
     return ticks
-
-
-def _followed(rows: npt.NDArray[np.int64], arrived: Column, leaves: Column) -> npt.NDArray[np.bool_]:
-    """Which rows are followed by the same triple, arriving no later than they leave: the later one stands for both."""
-    order = np.lexsort((rows[:, 0], rows[:, 4], rows[:, 3], rows[:, 2], rows[:, 1]))
-    ordered = rows[order]
-    same = (ordered[1:, 1:] == ordered[:-1, 1:]).all(axis=1)
-    followed = np.zeros(len(rows), np.bool_)
-    followed[order[:-1]] = same & (arrived[order[1:]] <= leaves[order[:-1]])
-    return followed
-
-
-def _piece(pattern: Column, triples: npt.NDArray[np.int64], now: Column, order: Column, op: int) -> Piece:
-    """Rows without a known end."""
-    size = len(pattern)
-    return Piece(pattern, triples, now, np.full(size, FOREVER, np.int64), np.full(size, op, np.int64), order)
-
-
-def _pick(piece: Piece, which: npt.NDArray[np.bool_]) -> Piece:
-    return Piece(
-        piece.pattern[which],
-        piece.triples[which],
-        piece.now[which],
-        piece.until[which],
-        piece.op[which],
-        piece.order[which],
-    )

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from millstream.engine.feeds import NEVER, Piece
+from millstream.engine.feeds import NEVER
+from millstream.engine.pieces import Piece
 from millstream.operators.rows import FOREVER
 
 _SWEPT = 4

@@ -13,9 +13,12 @@ from pyoxigraph import NamedNode
 
 from millstream.engine.answers import AnswerSet, consolidate
 from millstream.engine.batch import ElementBatch, GraphRows
+from millstream.engine.counting import CountFeed
 from millstream.engine.datasets import Triples
-from millstream.engine.feeds import FIELDS, NEVER, CountFeed, EventFeed, Feed, Piece, feed_for
+from millstream.engine.feeds import NEVER, EventFeed, Feed
+from millstream.engine.inputs import Input, inputs_of
 from millstream.engine.merged import MergedContent
+from millstream.engine.pieces import Piece, concatenated, in_order, is_ordered, taken
 from millstream.engine.reporting import ChangeReporter, CloseReporter, Emit, EverythingReporter, Reporter
 from millstream.engine.visible import VisibleTicks
 from millstream.kernels.dictionary import Dictionary
@@ -24,27 +27,7 @@ from millstream.language.windows import Event, Step, StreamWindow
 from millstream.operators.conjunction import ConjunctionOperator
 from millstream.operators.matching import Matcher
 from millstream.operators.rows import ELEMENT, FOREVER, Arrivals, Deltas, tick, time_of
-from millstream.plan.conjunction import GraphSource, MergedSource, Source, WindowSource
 from millstream.plan.sources import Sources
-
-
-class _Input:
-    """A part of what a query reads: a feed or a graph, and the union it belongs to, if any."""
-
-    __slots__ = ("feed", "graph", "matcher", "part", "union", "window")
-
-    def __init__(self, source: GraphSource | WindowSource, matcher: Matcher, dictionary: Dictionary, t0_ms: int) -> None:
-        self.matcher = matcher
-        self.window: StreamWindow | None = None
-        self.graph: str | None = None
-        self.feed: Feed | None = None
-        self.union: MergedContent | None = None
-        self.part = 0
-        if isinstance(source, WindowSource):
-            self.window = source.window
-            self.feed = feed_for(source.window, matcher, dictionary, t0_ms)
-        else:
-            self.graph = None if source.graph is None else source.graph.value
 
 
 class QueryRun:
@@ -67,7 +50,7 @@ class QueryRun:
         """The number of the last change."""
         self._initial: Deltas | None = None
         self.tick = NEVER
-        self._inputs = self._make_inputs(t0_ms)
+        self._inputs = inputs_of(query.windows, operator, dictionary, t0_ms)
         self.streams = frozenset(w.stream.value for w in query.windows)
         self.reporter = self._make_reporter(emit, t0_ms)
         # Windows whose patterns were all optimised away, or that match everything, still close and expire.
@@ -75,24 +58,6 @@ class QueryRun:
         if isinstance(self.reporter, EverythingReporter):
             self._visible = {w: VisibleTicks(w.window, dictionary, t0_ms) for w in query.windows}
         self._events_open: set[StreamWindow] = set()
-
-    def _make_inputs(self, t0_ms: int) -> list[_Input]:
-        inputs = []
-        for source, matcher in self.operator.matchers.items():
-            parts: tuple[Source, ...] = (source,)
-            union = None
-            if isinstance(source, MergedSource):
-                parts, union = source.parts, MergedContent()
-            for number, part in enumerate(parts):
-                assert not isinstance(part, MergedSource)
-                made = _Input(part, matcher, self._dictionary, t0_ms)
-                made.union, made.part = union, number
-                inputs.append(made)
-        # A window that no pattern reads has no content to join, but it has elements and ends.
-        read = {i.window for i in inputs}
-        nothing = Matcher((), self.operator.plan.patterns, self._dictionary, {})
-        inputs.extend(_Input(WindowSource(w), nothing, self._dictionary, t0_ms) for w in self.query.windows if w not in read)
-        return inputs
 
     def _make_reporter(self, emit: Emit, t0_ms: int) -> Reporter:
         width = len(self.query.variables)
@@ -172,7 +137,7 @@ class QueryRun:
         """As `start` for a query with windows, of which this run has only a part: rows that are meant for patterns."""
         self._start([part for some in rows for part in self._graph_rows(some)], 0, passed, passed)
 
-    def _start(self, pieces: list[tuple[_Input, Piece]], at_ms: int, at_tick: int, passed: int) -> None:
+    def _start(self, pieces: list[tuple[Input, Piece]], at_ms: int, at_tick: int, passed: int) -> None:
         self.change += 1
         if not self.operator.components:
             self.operator.begin(at_tick, self.change)
@@ -230,7 +195,7 @@ class QueryRun:
         ours = [i for i in self._inputs if i.window is not None and i.window.stream.value == batch.stream]
         emptied = [w for w in self._events_open if w.stream.value == batch.stream]
         if emptied:
-            pieces: list[tuple[_Input, Piece]] = []
+            pieces: list[tuple[Input, Piece]] = []
             for i in ours:
                 if isinstance(i.feed, EventFeed):
                     pieces.extend((i, piece) for piece in i.feed.empty(at_tick))
@@ -351,16 +316,16 @@ class QueryRun:
 
     # Rows -------------------------------------------------------------------------------------------------------------
 
-    def _due(self, before: int) -> list[tuple[_Input, Piece]]:
+    def _due(self, before: int) -> list[tuple[Input, Piece]]:
         return [(i, piece) for i in self._inputs if i.feed is not None for piece in i.feed.pass_time(before)]
 
-    def _graph_piece(self, source: _Input, triples: Triples, at_tick: int, op: int) -> Piece:
+    def _graph_piece(self, source: Input, triples: Triples, at_tick: int, op: int) -> Piece:
         row, pattern = source.matcher.match(triples)
         size = len(row)
         now, until, ops, order = (np.full(size, v, np.int64) for v in (at_tick, FOREVER, op, 0))
         return Piece(pattern, triples[row], now, until, ops, order)
 
-    def _graph_rows(self, rows: GraphRows) -> list[tuple[_Input, Piece]]:
+    def _graph_rows(self, rows: GraphRows) -> list[tuple[Input, Piece]]:
         found = []
         for i in self._inputs:
             if i.feed is None and i.graph == rows.graph:
@@ -372,33 +337,33 @@ class QueryRun:
                     found.append((i, piece))
         return found
 
-    def _feed(self, pieces: list[tuple[_Input, Piece]]) -> None:
+    def _feed(self, pieces: list[tuple[Input, Piece]]) -> None:
         """Puts pieces in order, numbers their changes, and hands them to the operator."""
         if not pieces:
             return
         merged = self._merge_unions(pieces)
         if not merged:
             return
-        whole = merged[0] if len(merged) == 1 else _concatenated(merged)
-        if len(merged) > 1 or not _ordered(whole):
-            whole = _sorted(whole)
+        whole = merged[0] if len(merged) == 1 else concatenated(merged)
+        if len(merged) > 1 or not is_ordered(whole):
+            whole = in_order(whole)
         new = np.ones(len(whole), np.bool_)
         new[1:] = (whole.now[1:] != whole.now[:-1]) | (whole.order[1:] != whole.order[:-1])
         change = np.cumsum(new) + self.change
         self.change = int(change[-1]) if len(change) else self.change
         self.operator.feed(Arrivals(whole.pattern, whole.triples, whole.now, whole.until, whole.op, change))
 
-    def _merge_unions(self, pieces: list[tuple[_Input, Piece]]) -> list[Piece]:
+    def _merge_unions(self, pieces: list[tuple[Input, Piece]]) -> list[Piece]:
         direct = [piece for source, piece in pieces if source.union is None]
-        unions: dict[int, tuple[MergedContent, list[tuple[_Input, Piece]]]] = {}
+        unions: dict[int, tuple[MergedContent, list[tuple[Input, Piece]]]] = {}
         for source, piece in pieces:
             if source.union is not None:
                 unions.setdefault(id(source.union), (source.union, []))[1].append((source, piece))
         for union, parts in unions.values():
-            whole = _concatenated([piece for _, piece in parts])
+            whole = concatenated([piece for _, piece in parts])
             number = np.concatenate([np.full(len(piece), source.part, np.int64) for source, piece in parts])
             order = np.lexsort((whole.order, whole.now))
-            merged = union.merge(_taken(whole, order), number[order])
+            merged = union.merge(taken(whole, order), number[order])
             if len(merged):
                 direct.append(merged)
         return direct
@@ -431,23 +396,3 @@ class QueryRun:
 
 def _values(names: Iterable[NamedNode] | None) -> set[str]:
     return {name.value for name in names or ()}
-
-
-def _concatenated(pieces: list[Piece]) -> Piece:
-    return Piece(*(np.concatenate([getattr(piece, name) for piece in pieces]) for name in FIELDS))
-
-
-def _taken(piece: Piece, which: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Piece:
-    return Piece(*(getattr(piece, name)[which] for name in FIELDS))
-
-
-def _ordered(piece: Piece) -> bool:
-    if len(piece) < 2:
-        return True
-    earlier = piece.now[1:] < piece.now[:-1]
-    return not bool((earlier | ((piece.now[1:] == piece.now[:-1]) & (piece.order[1:] < piece.order[:-1]))).any())
-
-
-def _sorted(piece: Piece) -> Piece:
-    # Stable: within a change, a feed's own order stands, as do the ends and begins of a union.
-    return _taken(piece, np.lexsort((piece.order, piece.now)))

@@ -1,0 +1,65 @@
+"""What a query reads: its windows, each with a feed, and its graphs, on their own or as parts of a union."""
+
+from __future__ import annotations
+
+from millstream.engine.counting import CountFeed
+from millstream.engine.feeds import EventFeed, Feed, StepFeed, TimeFeed
+from millstream.engine.merged import MergedContent
+from millstream.kernels.dictionary import Dictionary
+from millstream.language.windows import All, Elements, Event, Now, Range, Slide, Step, StreamWindow, Triples
+from millstream.operators.conjunction import ConjunctionOperator
+from millstream.operators.matching import Matcher
+from millstream.plan.conjunction import GraphSource, MergedSource, Source, WindowSource
+
+
+class Input:
+    """A part of what a query reads: a feed or a graph, and the union it belongs to, if any."""
+
+    __slots__ = ("feed", "graph", "matcher", "part", "union", "window")
+
+    def __init__(self, source: GraphSource | WindowSource, matcher: Matcher, dictionary: Dictionary, t0_ms: int) -> None:
+        self.matcher = matcher
+        self.window: StreamWindow | None = None
+        self.graph: str | None = None
+        self.feed: Feed | None = None
+        self.union: MergedContent | None = None
+        self.part = 0
+        if isinstance(source, WindowSource):
+            self.window = source.window
+            self.feed = feed_for(source.window, matcher, dictionary, t0_ms)
+        else:
+            self.graph = None if source.graph is None else source.graph.value
+
+
+def inputs_of(
+    windows: tuple[StreamWindow, ...], operator: ConjunctionOperator, dictionary: Dictionary, t0_ms: int
+) -> list[Input]:
+    """All that the patterns of an operator read, and the windows that no pattern reads."""
+    inputs = []
+    for source, matcher in operator.matchers.items():
+        parts: tuple[Source, ...] = (source,)
+        union = None
+        if isinstance(source, MergedSource):
+            parts, union = source.parts, MergedContent()
+        for number, part in enumerate(parts):
+            assert not isinstance(part, MergedSource)
+            made = Input(part, matcher, dictionary, t0_ms)
+            made.union, made.part = union, number
+            inputs.append(made)
+    # A window that no pattern reads has no content to join, but it has elements and ends.
+    read = {i.window for i in inputs}
+    nothing = Matcher((), operator.plan.patterns, dictionary, {})
+    inputs.extend(Input(WindowSource(w), nothing, dictionary, t0_ms) for w in windows if w not in read)
+    return inputs
+
+
+def feed_for(window: StreamWindow, matcher: Matcher, dictionary: Dictionary, t0_ms: int) -> Feed:
+    match window.window:
+        case Step() as step:
+            return StepFeed(step, matcher, dictionary, t0_ms)
+        case (Triples() | Elements()) as count:
+            return CountFeed(count, matcher, dictionary)
+        case Event():
+            return EventFeed(matcher, dictionary)
+        case (Range() | Slide() | Now() | All()) as other:
+            return TimeFeed(other, matcher, dictionary, t0_ms)

@@ -1,0 +1,108 @@
+"""Windows that count, fed in batches of any size, beside a list that is searched from end to end."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from millstream.engine.batch import ElementBatch
+from millstream.engine.counting import CountFeed
+from millstream.kernels.dictionary import Dictionary
+from millstream.language.windows import Elements, Triples
+from millstream.operators.matching import Matcher
+
+Change = tuple[int, int, tuple[int, ...]]
+"""Element, op, and pattern with triple."""
+
+
+class _Everything(Matcher):
+    """Has two patterns: all triples match the first, those with an even subject the second too."""
+
+    def __init__(self) -> None:
+        pass
+
+    def match(self, triples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[override, type-arg]
+        pairs = [(i, p) for i, s in enumerate(triples[:, 0].tolist()) for p in ((0, 1) if s % 2 == 0 else (0,))]
+        table = np.array(pairs, np.int64).reshape(-1, 2)
+        return table[:, 0], table[:, 1]
+
+
+def batch_of(elements: list[list[int]], first: int, triples_before: int) -> ElementBatch:
+    sizes = np.array([len(e) for e in elements], np.int64)
+    subjects = np.array([s for e in elements for s in e], np.int64)
+    triples = np.column_stack([subjects, subjects * 0, subjects * 0]) + INLINED
+    return ElementBatch(
+        "s",
+        np.arange(first, first + len(elements)),
+        triples,
+        np.repeat(np.arange(len(elements)), sizes),
+        triples_before + 1 + np.arange(len(subjects)),
+        triples_before + np.cumsum(sizes),
+        triples_before,
+        first + 1,
+    )
+
+
+# Ids that no dictionary has to know: whole numbers are in the id itself.
+INLINED = Dictionary().encode_one(b'"0"^^<http://www.w3.org/2001/XMLSchema#integer>')
+
+
+def searched(window: Triples | Elements, elements: list[list[int]]) -> list[Change]:
+    """What enters and leaves at each element, by looking at all rows each time."""
+    changes: list[Change] = []
+    live: list[tuple[int, tuple[int, ...]]] = []
+    total = 0
+    for place, element in enumerate(elements):
+        for s in element:
+            total += 1
+            number = total if isinstance(window, Triples) else place + 1
+            for pattern in (0, 1) if s % 2 == 0 else (0,):
+                key = (pattern, s + INLINED, INLINED, INLINED)
+                live = [(n, k) for n, k in live if k != key] + [(number, key)]
+                changes.append((place, 1, key))
+        reached = total if isinstance(window, Triples) else place + 1
+        changes.extend((place, -1, key) for n, key in live if n + window.count <= reached)
+        live = [(n, key) for n, key in live if n + window.count > reached]
+    return sorted(changes)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.sampled_from([Triples, Elements]),
+    st.integers(1, 12),
+    st.lists(st.lists(st.integers(0, 9), max_size=4, unique=True), min_size=1, max_size=60),
+    st.data(),
+)
+def test_rows_leave_when_enough_has_followed_unless_they_came_again(
+    kind: type[Triples | Elements], count: int, elements: list[list[int]], data: st.DataObject
+) -> None:
+    elements = [[2 * s if s < 5 else s for s in element] for element in elements]
+    elements = [list(dict.fromkeys(element)) for element in elements]
+    window = kind(count)
+    feed = CountFeed(window, _Everything(), Dictionary())
+    found: list[Change] = []
+    at = triples = 0
+    while at < len(elements):
+        size = data.draw(st.integers(1, len(elements) - at), label="elements of the batch")
+        some = elements[at : at + size]
+        for piece in feed.arrive(batch_of(some, at, triples)):
+            rows = zip(piece.now.tolist(), piece.op.tolist(), piece.pattern.tolist(), piece.triples.tolist(), strict=True)
+            found.extend((now >> 2, op, (pattern, *triple)) for now, op, pattern, triple in rows)
+        at += size
+        triples += sum(map(len, some))
+        if data.draw(st.booleans(), label="restored"):
+            state = feed.dump()
+            feed = CountFeed(window, _Everything(), Dictionary())
+            feed.load(state)
+    assert sorted(found) == searched(window, elements)
+
+
+@pytest.mark.parametrize("kind", [Triples, Elements])
+def test_what_comes_again_and_again_is_kept_once(kind: type[Triples | Elements]) -> None:
+    feed = CountFeed(kind(1_000_000), _Everything(), Dictionary())
+    for i in range(20):
+        feed.arrive(batch_of([[k % 3] for k in range(500)], 500 * i, 500 * i))
+    assert len(feed.dump()) == 5
+    assert len(feed._queue) < 2000
