@@ -14,8 +14,11 @@ from millstream.language import parse_query
 from millstream.plan.explain import explain
 
 
-def explain_file(path: str) -> None:
-    """Prints the explanation; warnings, and whether the engine runs the query, go to standard error."""
+def explain_file(path: str, cells: int | None = None) -> None:
+    """Prints the explanation; warnings, and whether the engine runs the query, go to standard error.
+
+    With a number of cells, how Spark would cut the work into them comes last.
+    """
     file = read_query(path)
     try:
         query = parse_query(file.text)
@@ -27,6 +30,10 @@ def explain_file(path: str) -> None:
         run = Engine().register(file.text).explain().removeprefix(explain(query))
     except UnsupportedQueryError as error:
         run, refused = "", error
+    if cells is not None and refused is None:
+        from millstream.plan.cells import explain_cells
+
+        run += f"\n\n{explain_cells(query, cells)}"
     output().print(Text(explain(replace(query, warnings=())) + run))
     for warning in query.warnings:
         note("warning", str(warning), "bold yellow")

@@ -159,11 +159,37 @@ def run(
 @app.command()
 def explain(
     query: Annotated[str, typer.Argument(metavar="QUERY.rq", help="A file with one query; - reads standard input.")],
+    cells: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Also show how Spark would cut the work into N cells.")
+    ] = None,
 ) -> None:
     """Show what a query reads, when it answers, its algebra as a tree, and how it runs."""
     from millstream.cli.explain import explain_file
 
-    explain_file(query)
+    explain_file(query, cells)
+
+
+@app.command("map")
+def map_rows(
+    rows: Annotated[str, typer.Argument(metavar="INPUT.csv", help="CSV or JSON lines: a file, folder, glob or -.")],
+    template: Annotated[str, typer.Option(metavar="TEMPLATE.toml", help="What a row becomes; see docs/mapping.md.")],
+    output: Annotated[str, typer.Option(metavar="PATH", help="Where elements go.")] = "-",
+    format: Annotated[
+        str, typer.Option(metavar="FORMAT", help="nquads, with a graph and a time an element, or ntriples.")
+    ] = "nquads",
+    input_format: Annotated[
+        str | None, typer.Option(metavar="FORMAT", help="csv or jsonl. Default: as the input is named, else csv.")
+    ] = None,
+    dead_letter: Annotated[str | None, typer.Option(metavar="PATH", help="Where malformed rows go, as JSON lines.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="End with code 1 at the first malformed row.")] = False,
+) -> None:
+    """Turn rows into stream elements, which run reads.
+
+    millstream map trips.csv --template taxi.toml | millstream run routes.rq --stream http://example.org/taxi=-
+    """
+    from millstream.cli.map import map_files
+
+    map_files(rows, template, output, format, input_format, dead_letter, strict)
 
 
 @app.command()

@@ -139,7 +139,7 @@ def execute(options: RunOptions, engine: str) -> None:
     except KeyboardInterrupt:
         how, code = "stopped", INTERRUPTED
     except BrokenPipeError:
-        _close_standard_output()
+        close_standard_output()
     except MillstreamError as error:
         name = f"{options.queries[0].name}: " if isinstance(error, QueryError) and len(options.queries) == 1 else ""
         how, code, trouble = "failed", 2, f"{name}{error}"
@@ -148,7 +148,7 @@ def execute(options: RunOptions, engine: str) -> None:
     if run.outputs is not None:
         if options.dead_letter is None:
             for rejected in run.dead_letters.first:
-                note("set aside", _shown(rejected), "bold yellow")
+                note("set aside", shown(rejected), "bold yellow")
         summary = progress.summary(run.counts, options.queries, how, options.dead_letter)
         note(summary.partition(":")[0], summary.partition(": ")[2], "bold")
     if code:
@@ -190,13 +190,13 @@ def _stopping(run: Run) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _close_standard_output() -> None:
+def close_standard_output() -> None:
     """Nobody reads any more: what is still buffered must not be written when the process ends."""
     with open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
-def _shown(rejected: Rejected) -> str:
+def shown(rejected: Rejected) -> str:
     place = rejected.source
     if rejected.line is not None:
         place += f", line {rejected.line}" + (f", column {rejected.column}" if rejected.column is not None else "")
