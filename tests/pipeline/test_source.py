@@ -13,6 +13,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
+from millstream import pipeline
+
 LINES = [f'<http://e/s{i % 7}> <http://e/p{i % 3}> "{i}" .' for i in range(60)]
 EXPECTED = [(f"<http://e/s{i % 7}>", f"<http://e/p{i % 3}>", f'"{i}"', None, i * 100) for i in range(60)]
 
@@ -129,6 +131,15 @@ def test_what_is_malformed_is_set_aside_once_with_its_place(spark: SparkSession,
         (str(folder / "a.nt"), 62, "<http://e/x> ."),
     ]
     assert all(row["reason"] and row["column"] for row in found)
+
+
+def test_relative_paths_are_those_of_the_caller(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_files(tmp_path / "in", 1)
+    monkeypatch.chdir(tmp_path)
+    pipeline.register(spark)
+    assert spark.read.format("rdf").option("time", "rate:10").load("in").count() == 60
 
 
 def test_a_wrong_option_is_one_readable_message(spark: SparkSession, tmp_path: Path) -> None:

@@ -42,8 +42,15 @@ def session(master: str | None = None, **conf: object) -> SparkSession:
 
 
 def register(spark: SparkSession) -> None:
-    """Make the source `rdf` known to a session: `spark.read.format("rdf")`, `spark.readStream.format("rdf")`."""
-    spark.dataSource.register(RdfSource)
+    """Make the source `rdf` known to a session: `spark.read.format("rdf")`, `spark.readStream.format("rdf")`.
+
+    Relative paths are then relative to the working folder of now: the process that lists files is not the caller's.
+    """
+
+    class Here(RdfSource):
+        folder = os.getcwd()
+
+    spark.dataSource.register(Here)
 
 
 def _settings(master: str | None) -> dict[str, str]:

@@ -6,6 +6,7 @@ Which files, which pieces of them and in which order is decided in one process (
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -41,6 +42,9 @@ _LOOK_SHARE = 10
 class RdfSource(DataSource):
     """`spark.read.format("rdf")` and `spark.readStream.format("rdf")`."""
 
+    # What relative paths are relative to: where Spark was started, unless registration says otherwise.
+    folder = ""
+
     @classmethod
     def name(cls) -> str:
         """Its name in `format`."""
@@ -48,15 +52,21 @@ class RdfSource(DataSource):
 
     def schema(self) -> str:
         """Rows of text, or blobs for cells."""
-        return ROW_SCHEMA if read_options(self.options).pack is None else PACKED_SCHEMA
+        return ROW_SCHEMA if self._checked().pack is None else PACKED_SCHEMA
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Reads what is there now."""
-        return RdfReader(read_options(self.options))
+        return RdfReader(self._checked())
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         """Reads what comes."""
-        return RdfStreamReader(read_options(self.options))
+        return RdfStreamReader(self._checked())
+
+    def _checked(self) -> SourceOptions:
+        options = read_options(self.options)
+        dead_letter = options.dead_letter and os.path.join(self.folder, options.dead_letter)
+        paths = tuple(os.path.join(self.folder, path) for path in options.paths)
+        return replace(options, paths=paths, dead_letter=dead_letter)
 
 
 class PartPartition(InputPartition):
