@@ -38,8 +38,8 @@ class _Reader:
         """The last element of which it was fed something."""
 
 
-# Where a triple goes: what the pattern takes, the end of its window, the join and its view, the query.
-_Route = tuple[int, Callable[[int], int], Callable[[int, int, int, int, int, int, int], int], int, _Reader]
+# Where a triple goes: what the pattern takes, the end of its window, the part of the query and its view, the query.
+_Route = tuple[int, Callable[[int], int], JoinComponent, int, _Reader]
 
 
 @dataclass(slots=True)
@@ -94,7 +94,7 @@ class Lanes:
                 if view is None:
                     return False
                 shape = _SAME if same else _OBJECT if s >= 0 else _SUBJECT if o >= 0 else _PAIR
-                route = (shape, end_of, component.join.feed_one, view, reader)
+                route = (shape, end_of, component, view, reader)
                 routes = self._routes.setdefault(p, _Routes())
                 if s >= 0:
                     routes.by_subject.setdefault(s, []).append(route)
@@ -116,7 +116,7 @@ class Lanes:
             if routes is None:
                 continue
             latest = -FOREVER
-            for shape, end_of, feed_one, view, reader in routes.of(s, o):
+            for shape, end_of, component, view, reader in routes.of(s, o):
                 if shape == _SAME and s != o:
                     continue
                 run = reader.run
@@ -127,7 +127,7 @@ class Lanes:
                 if until > latest:
                     latest = until
                 first, second = (s, o) if shape == _PAIR else (o, 0) if shape == _OBJECT else (s, 0)
-                if feed_one(view, first, second, at_tick, until, 1, run.change):
+                if component.join.feed_one(view, first, second, at_tick, until, 1, run.change):
                     if changed is None:
                         changed = [run]
                     elif run not in changed:

@@ -1,13 +1,15 @@
 """One connected part of a conjunction: its patterns' changes in, its solutions with intervals out.
 
 Patterns with two variables are pairs, with one qualifications, with three tuples behind a hidden variable; all go to one
-interval join. A part without variables is a triple that is there or not.
+interval join. A sub-query over datasets can be joined apart: then its solutions are tuples of that join, instead of its
+patterns. A part without variables is a triple that is there or not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from pyoxigraph import BlankNode, Variable
@@ -16,6 +18,7 @@ from millstream.errors import UnsupportedQueryError
 from millstream.kernels.join import DIFFERENT, SAME, IntervalJoin
 from millstream.kernels.tuples import TupleTable
 from millstream.operators.rows import FOREVER, Arrivals, Column, Intervals
+from millstream.operators.subquery import Changes, SubQuery, in_order_of_change
 from millstream.plan.conjunction import (
     GraphSource,
     MergedSource,
@@ -27,6 +30,7 @@ from millstream.plan.conjunction import (
 
 MOST_PATTERNS = 64
 _LANES = 63
+_ROWS_AT_ONCE = 4096
 
 
 class JoinComponent:
@@ -38,12 +42,29 @@ class JoinComponent:
         patterns: Sequence[SourcedPattern],
         tests: Sequence[TermTest] = (),
         *,
+        apart: Sequence[tuple[int, ...]] = (),
         lazy: bool = True,
         adaptive: bool = True,
     ) -> None:
-        """`numbers` are the patterns' places in the whole conjunction; `tests` are on variables of this part."""
-        members = [patterns[n] for n in numbers]
-        self.variables = tuple(dict.fromkeys(v for p in members for v in p.variables))
+        """`numbers` are the patterns' places in the whole conjunction; `tests` are on variables of this part.
+
+        `apart` names the patterns of sub-queries over datasets to be joined by themselves.
+        """
+        inside = {n for part in apart for n in part}
+        # Those joined apart come last, so that the views of the others stay the same if they are put together.
+        self._members = {n: patterns[n] for n in sorted(numbers, key=lambda n: n in inside)}
+        self.variables = tuple(dict.fromkeys(v for n in numbers for v in patterns[n].variables))
+        self._tests = tests
+        self._switches = {"lazy": lazy, "adaptive": adaptive}
+        self._subqueries = []
+        for part in apart:
+            within = {v for n in part for v in patterns[n].variables}
+            ours = [t for t in tests if {t.left, t.right} <= within]
+            self._subqueries.append(SubQuery(part, JoinComponent(part, patterns, ours, lazy=lazy, adaptive=adaptive)))
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        """Makes the join, empty, with its views."""
         index = {v: i for i, v in enumerate(self.variables)}
         self._positions: dict[int, tuple[int, ...]] = {}
         self._view_of: dict[int, int] = {}
@@ -54,7 +75,11 @@ class JoinComponent:
         lane_of: dict[Source, int] = {}
         relation_of: dict[object, int] = {}
         hidden = len(self.variables)
-        for number, pattern in zip(numbers, members, strict=True):
+        inside = {n for subquery in self._subqueries for n in subquery.numbers}
+        self._inside = np.array(sorted(inside), np.int64)
+        for number, pattern in self._members.items():
+            if number in inside:
+                continue
             positions = first_positions(pattern)
             self._positions[number] = positions
             self._view_of[number] = len(views)
@@ -71,6 +96,16 @@ class JoinComponent:
                 views.append((ends[0], ends[1] if len(ends) == 2 else -1))
                 lanes.append(lane)
                 relations.append(relation)
+        for subquery in self._subqueries:
+            subquery.first_view = len(views)
+            views.extend((hidden, index[v]) for v in subquery.component.variables)
+            lanes.extend([-1] * (len(views) - subquery.first_view))
+            relations.extend(1000 + view for view in range(subquery.first_view, len(views)))
+            hidden += 1
+        if self._subqueries and (len(views) > MOST_PATTERNS or hidden > MOST_PATTERNS):
+            self._subqueries = []
+            self._lay_out()
+            return
         if len(views) > MOST_PATTERNS or hidden > MOST_PATTERNS:
             raise UnsupportedQueryError(
                 f"A connected pattern of more than {MOST_PATTERNS} triple patterns",
@@ -81,43 +116,56 @@ class JoinComponent:
             views,
             lanes,
             hidden,
-            lazy=lazy,
-            adaptive=adaptive,
+            **self._switches,
             relations=relations,
-            filters=[(SAME if t.same else DIFFERENT, index[t.left], index[t.right]) for t in tests],
+            filters=[(SAME if t.same else DIFFERENT, index[t.left], index[t.right]) for t in self._tests],
             visible=list(range(len(self.variables))),
         )
-        self._join = self._make()
-        self._simple = not self._tuples
+        self.join = self._make()
+        """For those who feed it row by row; then `taken` gives what became of it. May be another after `feed`."""
 
     def feed(self, rows: Arrivals) -> Intervals:
         """What changes of these patterns, in order, make of the solutions."""
-        if self._simple:
-            view, a, b = self._pairs(rows)
-            source: Column | None = None
-        else:
-            view, a, b, source = self._pairs_with_tuples(rows)
-        now, until, op, change = rows.now, rows.until, rows.op, rows.change
-        if source is not None:
-            now, until, op, change = (np.ascontiguousarray(c[source]) for c in (now, until, op, change))
-        self._join.feed(view, a, b, now, until, op, change)
-        columns, change_out, start, end, weight = self._join.take()
+        if not self._subqueries or not np.isin(rows.pattern, self._inside).any():
+            return self._fed(self._changes(rows), rows)
+        # In parts, to see in time when a sub-query has more solutions than it is worth.
+        found = []
+        for first in range(0, len(rows), _ROWS_AT_ONCE):
+            some = rows.pick(np.arange(first, min(first + _ROWS_AT_ONCE, len(rows))))
+            inside = np.isin(some.pattern, self._inside)
+            changes = [self._changes(some.pick(~inside))]
+            changes.extend(q.changes(some.pick(np.isin(some.pattern, q.numbers))) for q in self._subqueries)
+            found.append(self._fed(in_order_of_change(changes), some))
+            if any(q.is_large for q in self._subqueries):
+                self._put_together(int(some.now[-1]))
+        return Intervals.concatenated(found)
+
+    def _changes(self, rows: Arrivals) -> Changes:
+        if not self._tuples:
+            return (*self._pairs(rows), rows.now, rows.until, rows.op, rows.change)
+        view, a, b, source = self._pairs_with_tuples(rows)
+        now, until, op, change = (np.ascontiguousarray(c[source]) for c in (rows.now, rows.until, rows.op, rows.change))
+        return view, a, b, now, until, op, change
+
+    def _fed(self, changes: Changes, rows: Arrivals) -> Intervals:
+        self.join.feed(*changes)
+        columns, change_out, start, end, weight = self.join.take()
         # Changes are numbered upwards, so a row's tick is that of the last change at or before its number.
-        at = now[np.searchsorted(change, change_out, side="right") - 1] if len(change_out) else change_out
+        at = rows.now[np.searchsorted(rows.change, change_out, side="right") - 1] if len(change_out) else change_out
         return Intervals(columns, change_out, at, start, end, weight)
 
-    @property
-    def join(self) -> IntervalJoin:
-        """For those who feed it row by row; then `taken` gives what became of it."""
-        return self._join
+    def _put_together(self, now: int) -> None:
+        """Joins the patterns of sub-queries with all others from now on."""
+        _, *columns = self.dump(now)
+        self.load((False, *columns))
 
     def view_of(self, number: int) -> int | None:
         """The join's view of a pattern, if it has one of its own."""
-        return None if number in self._tuples else self._view_of[number]
+        return None if number in self._tuples else self._view_of.get(number)
 
     def taken(self, now: int) -> Intervals:
         """What rows fed to `join` at one tick made of the solutions."""
-        columns, change, start, end, weight = self._join.take()
+        columns, change, start, end, weight = self.join.take()
         return Intervals(columns, change, np.full(len(change), now, np.int64), start, end, weight)
 
     def _pairs(self, rows: Arrivals) -> tuple[Column, Column, Column]:
@@ -165,20 +213,57 @@ class JoinComponent:
 
     def current(self, now: int) -> Intervals:
         """The solutions that hold now, found anew from what is stored."""
-        view, a, b, until = self._join.dump(now)
+        view, a, b, until = self.join.dump(now)
         join = self._make()
         zeros = np.zeros(len(view), np.int64)
         join.feed(view, a, b, zeros + now, until, zeros + 1, zeros)
         columns, change, start, end, weight = join.take()
         return Intervals(columns, change, start, start, end, weight)
 
-    def dump(self, now: int) -> object:
-        """What it keeps, as columns."""
-        return self._join.dump(now)
+    def _views_of(self, number: int) -> range:
+        """The views of a pattern where nothing is joined apart."""
+        views, at = {}, 0
+        for member, pattern in self._members.items():
+            views[member] = range(at, at + (3 if len(pattern.variables) == 3 else 1))
+            at = views[member].stop
+        return views[number]
 
-    def load(self, state: Sequence[Column]) -> None:
+    def dump(self, now: int) -> tuple[bool, Column, Column, Column, Column]:
+        """What it keeps: whether sub-queries are joined apart, and, as if none was, view, a, b, until."""
+        parts = [self.join.dump(now)]
+        for subquery in self._subqueries:
+            # Its tuples follow from its patterns.
+            outside = parts[0][0] < self._subqueries[0].first_view
+            parts[0] = tuple(column[outside] for column in parts[0])  # type: ignore[assignment]
+            _, view, *columns = subquery.component.dump(now)
+            places = np.array([self._views_of(n).start for n in subquery.component._members], np.int64)
+            parts.append((places[view], *columns))  # type: ignore[arg-type]
+        if not self._subqueries:
+            return False, *parts[0]
+        whole = [np.concatenate(columns) for columns in zip(*parts, strict=True)]
+        order = np.argsort(whole[3], kind="stable")
+        return True, *(column[order] for column in whole)  # type: ignore[return-value]
+
+    def load(self, state: Sequence[Any]) -> None:
         """Takes what an equal component dumped; tuples get new numbers."""
-        view, a, b, until = (np.ascontiguousarray(column) for column in state)
+        apart, *columns = state
+        view, a, b, until = (np.array(column) for column in columns)
+        if not apart:
+            self._subqueries = []
+            self._lay_out()
+        solved = []
+        for subquery in self._subqueries:
+            members = list(subquery.component._members)
+            places = {self._views_of(n).start: i for i, n in enumerate(members)}
+            ours = np.isin(view, list(places))
+            inner = np.array([places[v] for v in view[ours].tolist()], np.int64)
+            solved.append(subquery.load((False, inner, a[ours], b[ours], until[ours])))
+            view, a, b, until = (column[~ours] for column in (view, a, b, until))
+        self._load_direct(view, a, b, until)
+        for changes in solved:
+            self.join.load(changes[0], changes[1], changes[2], changes[4])
+
+    def _load_direct(self, view: Column, a: Column, b: Column, until: Column) -> None:
         for number, table in self._tuples.items():
             first = self._view_of[number]
             ours = (view >= first) & (view < first + 3)
@@ -193,18 +278,21 @@ class JoinComponent:
             zeros = np.zeros(len(old), np.int64)
             new = table.intern(columns, zeros - FOREVER, ends, zeros + 1)
             a[ours] = new[np.searchsorted(old, a[ours])]
-        self._join.load(view, a, b, until)
+        self.join.load(view, a, b, until)
 
     def contents(self, now: int) -> int:
         """How many triples the patterns hold, waiting ones included."""
-        self._join.expire(now)
-        entries = self._join.stats["entries"]
+        self.join.expire(now)
+        entries = self.join.stats["entries"]
         # A wide pattern has three views, with a pair of each triple in each.
-        return sum(entries[view] for view in self._view_of.values())
+        direct = sum(entries[view] for view in self._view_of.values())
+        return direct + sum(subquery.component.contents(now) for subquery in self._subqueries)
 
     @property
     def bytes(self) -> int:
-        return self._join.stats["bytes"] + sum(t.stats["bytes"] for t in self._tuples.values())
+        tables = [*self._tuples.values(), *(subquery.tuples for subquery in self._subqueries)]
+        inner = sum(subquery.component.bytes for subquery in self._subqueries)
+        return self.join.stats["bytes"] + sum(t.stats["bytes"] for t in tables) + inner
 
 
 class GroundComponent:

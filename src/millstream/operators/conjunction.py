@@ -22,6 +22,7 @@ from millstream.operators.matching import Matcher, Test
 from millstream.operators.product import Product
 from millstream.operators.rows import FOREVER, Arrivals, Column, Deltas, Intervals
 from millstream.plan.conjunction import Conjunction, PatternVariable, Source, TermTest, term_test
+from millstream.plan.subqueries import subqueries_of
 
 
 class ConjunctionOperator:
@@ -41,7 +42,15 @@ class ConjunctionOperator:
         for expression in plan.filters:
             evaluator.check(expression)
         self.components = [
-            JoinComponent(members, plan.patterns, self._term_tests(members), lazy=lazy, adaptive=adaptive)
+            JoinComponent(
+                members,
+                plan.patterns,
+                self._term_tests(members),
+                # Without choosing there is one order for all patterns, as written.
+                apart=subqueries_of(plan.patterns, members) if adaptive else (),
+                lazy=lazy,
+                adaptive=adaptive,
+            )
             if any(plan.patterns[n].variables for n in members)
             else GroundComponent(members[0])
             for members in plan.components

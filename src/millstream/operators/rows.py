@@ -6,6 +6,7 @@ for what enters and leaves on grids.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,6 +78,11 @@ class Intervals:
             self.until[which],
             self.weight[which],
         )
+
+    @staticmethod
+    def concatenated(parts: Sequence[Intervals]) -> Intervals:
+        """Several, one after the other."""
+        return Intervals(*(np.concatenate([getattr(part, name) for part in parts]) for name in Intervals.__slots__))
 
 
 @dataclass(frozen=True, slots=True)

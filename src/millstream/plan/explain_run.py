@@ -17,6 +17,7 @@ from millstream.plan.conjunction import (
     WindowSource,
     term_test,
 )
+from millstream.plan.subqueries import subqueries_of
 
 
 def explain_run(
@@ -28,6 +29,10 @@ def explain_run(
     for number, members in enumerate(parts, 1):
         lines.append(f"  part {number}: {_shape(plan, members)}")
         lines.extend(f"    {line}" for line in _views([plan.patterns[n] for n in members], printer))
+        if adaptive:
+            for apart in subqueries_of(plan.patterns, members):
+                texts = " . ".join(printer.triple(plan.patterns[n].triple) for n in apart)
+                lines.append(f"    joined apart, while it has few solutions for its triples: {texts}")
         lines.extend(
             f"    filter {printer.expression(f)}, {_moment(plan, f)}"
             for f in plan.filters
