@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ import numpy.typing as npt
 from millstream.engine.batch import ElementBatch
 from millstream.kernels.scanner import Scanned, Scanner
 from millstream.rdf import Format, OnRejected, Rejected, Rejections, format_of_path, named_format, parse_time_option
-from millstream.rdf.inputs import ByteStream, files_of, open_file
+from millstream.rdf.inputs import ByteStream, Readable, files_of, is_readable, name_of, open_file
 from millstream.rdf.timing import TimeKind
 
 CHUNK = 1 << 21
@@ -52,6 +53,9 @@ def line_sources(source: object, format: str | None, element: str | None, receiv
             return None
         assert chosen is not None
         return [LineSource("<bytes>", chosen, _slices(memoryview(source)))]
+    if is_readable(source):
+        opened = _opened_source(cast("Any", source), format, element, receiver)
+        return None if opened is None else [opened]
     if not isinstance(source, str | Path):
         return None
     found = []
@@ -67,6 +71,21 @@ def line_sources(source: object, format: str | None, element: str | None, receiv
     return found
 
 
+def _opened_source(source: Any, format: str | None, element: str | None, receiver: OnRejected) -> LineSource | None:
+    """A file object, if it can be read line by line, and put back to where it was should it turn out that it cannot."""
+    name = name_of(source)
+    chosen = format_of_path(name) if format is None else named_format(format).format
+    seekable = getattr(source, "seekable", None)
+    if not _by_line(chosen, element) or not callable(seekable) or not seekable():
+        return None
+    assert chosen is not None
+    place = source.tell()
+    # What is wrong with the compression is told when it is read for good.
+    head = ByteStream(source, Rejections(name, lambda _: None)).read(4096)
+    source.seek(place)
+    return None if _MESSAGES.match(head) else LineSource(name, chosen, _chunks(source, name, receiver))
+
+
 def _by_line(format: Format | None, element: str | None) -> bool:
     # A graph of N-Quads is an element unless told otherwise.
     return format is Format.N_TRIPLES or (format is Format.N_QUADS and element == "line")
@@ -79,9 +98,13 @@ def _slices(data: memoryview) -> Iterator[memoryview]:
 
 def _file_chunks(path: Path, receiver: OnRejected) -> Iterator[bytes]:
     with open_file(path) as raw:
-        stream = ByteStream(raw, Rejections(str(path), receiver))
-        while chunk := stream.read(CHUNK):
-            yield chunk
+        yield from _chunks(raw, str(path), receiver)
+
+
+def _chunks(raw: Readable, name: str, receiver: OnRejected) -> Iterator[bytes]:
+    stream = ByteStream(raw, Rejections(name, receiver))
+    while chunk := stream.read(CHUNK):
+        yield chunk
 
 
 def scanned(source: LineSource, scanner: Scanner) -> Iterator[tuple[Scanned, int]]:
