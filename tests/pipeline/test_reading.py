@@ -226,6 +226,18 @@ def test_files_that_changed_or_are_gone_are_named(tmp_path: Path) -> None:
         rows(part)
 
 
+def test_a_file_that_is_no_table_is_set_aside_as_a_whole(tmp_path: Path) -> None:
+    for name, reason in (
+        ("a.csv", "needs one column each of s, p, o, at_ms"),
+        ("a.parquet", "not a readable parquet table"),
+    ):
+        path = tmp_path / name
+        path.write_text("a,b\n1,2\n")
+        rejected: list[Rejected] = []
+        assert rows(part_of(path), rejected=rejected) == []
+        assert [(each.source, each.reason[: len(reason)]) for each in rejected] == [(str(path), reason)]
+
+
 def test_a_missing_time_is_told_before_anything_is_read(tmp_path: Path) -> None:
     path = tmp_path / "a.nt"
     path.write_text(LINES[0])

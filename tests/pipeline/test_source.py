@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from millstream import pipeline
+from millstream.pipeline.complaints import complaint_of
 
 LINES = [f'<http://e/s{i % 7}> <http://e/p{i % 3}> "{i}" .' for i in range(60)]
 EXPECTED = [(f"<http://e/s{i % 7}>", f"<http://e/p{i % 3}>", f'"{i}"', None, i * 100) for i in range(60)]
@@ -148,3 +149,6 @@ def test_a_wrong_option_is_one_readable_message(spark: SparkSession, tmp_path: P
         spark.read.format("rdf").option("tyme", "rate:1").load(str(tmp_path / "in"))
     with pytest.raises(PySparkException, match="does not say when things happened"):
         spark.read.format("rdf").load(str(tmp_path / "in")).count()
+    with pytest.raises(PySparkException) as caught:
+        spark.readStream.format("rdf").load("/nowhere").writeStream.format("noop").start().awaitTermination()
+    assert complaint_of(caught.value) == "/nowhere: no such file"

@@ -11,6 +11,7 @@ import base64
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from millstream.pipeline.files import Found
@@ -67,6 +68,7 @@ def _slices(kept: Iterable[dict[str, Any]]) -> tuple[Slice, ...]:
     return tuple(Slice(s["path"], s["size"], tuple(s["cuts"]), tuple(s["counts"])) for s in kept)
 
 
+@lru_cache(maxsize=1 << 18)
 def digest(path: str) -> str:
     """What a name is remembered by: 72 bits, so that no two names of a folder share one."""
     return base64.urlsafe_b64encode(

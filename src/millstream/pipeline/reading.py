@@ -21,12 +21,12 @@ import numpy as np
 import numpy.typing as npt
 from pyoxigraph import DefaultGraph, Triple
 
-from millstream.errors import OptionError
+from millstream.errors import DataError, OptionError
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanner
 from millstream.kernels.scanner_summary import Summary
 from millstream.pipeline.files import Piece, format_of, is_by_line, is_message_log, open_piece
-from millstream.rdf import Format, OnRejected, Rejected, Rejections, parse_time_option
+from millstream.rdf import Format, OnRejected, Rejected, Rejections, StreamElement, parse_time_option
 from millstream.rdf.graphs import MAX_WAITING
 from millstream.rdf.inputs import ByteStream
 from millstream.rdf.readers import _Elements
@@ -225,7 +225,7 @@ def _by_readers(
     elements = reader.read(parts_of(source, format=format, base=part.base, receiver=counted, blank_prefix=scope))
     before = 0
     waiting = _Waiting(with_graphs)
-    for element in elements:
+    for element in _up_to_fault(elements, part, counted):
         # Only once there is another element is it known that this chunk is not the last.
         if len(waiting.lines) >= CHUNK_STATEMENTS:
             yield waiting.encode(part, dictionary, summary, counted, before if rated else None, last=False)
@@ -233,6 +233,14 @@ def _by_readers(
             waiting = _Waiting(with_graphs)
         waiting.add(element.triples, element.at_ms, reader.group)
     yield waiting.encode(part, dictionary, summary, counted, before if rated else None, last=True)
+
+
+def _up_to_fault(elements: Iterator[StreamElement], part: Part, counted: _Counted) -> Iterator[StreamElement]:
+    """The elements of a file, as far as it can be read at all: one that is no table must not stop all the others."""
+    try:
+        yield from elements
+    except DataError as error:
+        counted(Rejected(error.source or part.path, error.line, error.column, error.reason, error.text))
 
 
 class _Groups(_Elements):

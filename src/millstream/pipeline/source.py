@@ -107,6 +107,8 @@ class RdfStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._quiet_since = time.monotonic()
         self._listing: list[Found] = []
         self._look_at = 0.0
+        # The listing and the offset in which nothing new was found last: no need to compare them again.
+        self._nothing_new: tuple[list[Found], int] | None = None
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         """Before the first file."""
@@ -134,7 +136,10 @@ class RdfStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         limited = not isinstance(limit, ReadAllAvailable)
         files, bytes = (options.max_files, options.max_bytes) if limited else (None, None)
         found = self._look()
-        moved, complete = move_on(offset, found, lambda file: _cuts(options, file), max_files=files, max_bytes=bytes)
+        if self._nothing_new is not None and self._nothing_new[0] is found and self._nothing_new[1] == offset.sequence:
+            moved, complete = replace(offset, batch=(), arrival_ms=None), True
+        else:
+            moved, complete = move_on(offset, found, lambda file: _cuts(options, file), max_files=files, max_bytes=bytes)
         ends = options.end and complete
         if ends:
             moved = replace(moved, ended=True, sequence=moved.sequence + 1)
@@ -143,6 +148,7 @@ class RdfStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return _with_extras(options, offset, moved).to_json()
         if ends:
             return moved.to_json()
+        self._nothing_new = (found, offset.sequence)
         if self._is_idle(offset):
             return replace(moved, idle=True, sequence=offset.sequence + 1).to_json()
         return start
