@@ -150,6 +150,7 @@ def random_rows(rng, patterns, lanes, relations, size):
     ranges = [rng.choice((1, 3, 8, 20)) for _ in range(2)]
     slide = rng.choice((1, 1, 4))
     deletes = rng.choice((0.0, 0.1, 0.4))
+    endless = rng.choice((0.0, 0.0, 0.3, 1.0))
     for change in range(size):
         now += rng.choice((0, 0, 1, 1, 2, 9 if rng.random() < 0.2 else 1))
         view = rng.randrange(len(patterns))
@@ -163,7 +164,7 @@ def random_rows(rng, patterns, lanes, relations, size):
         a, b = rng.randrange(nodes), rng.randrange(nodes)
         op = -1 if rng.random() < deletes else 1
         if lanes[view] >= 0:
-            until = -(-now // slide) * slide + ranges[lanes[view]]
+            until = FOREVER if rng.random() < endless else -(-now // slide) * slide + ranges[lanes[view]]
         else:
             until = FOREVER if rng.random() < 0.7 else now + rng.randrange(12)
         rows += [Fed(v, a, b if patterns[v][1] >= 0 else -1, now, until, op, change) for v in views]
@@ -460,3 +461,52 @@ def test_rows_out_of_range_are_refused_and_change_nothing():
         with pytest.raises(ValueError):
             join.feed_one(*row)
     assert join.stats["edges"] == 0
+
+
+@pytest.mark.parametrize(("now", "until"), [(FOREVER, FOREVER), (FOREVER + 1, 5), (5, FOREVER + 1), ((1 << 63) - 1, 9)])
+def test_ticks_past_the_last_are_refused_and_change_nothing(now, until):
+    join = IntervalJoin([(X, Y), (X, -1)], [0, 0], 2)
+    for row in (Fed(0, 1, 2, now, until, 1, 0), Fed(1, 1, -1, now, until, 1, 0)):
+        with pytest.raises(ValueError, match="out of range"):
+            feed(join, Fed(0, 1, 2, 0, 9, 1, 0), row)
+        with pytest.raises(ValueError, match="out of range"):
+            join.feed_one(*row)
+    assert join.stats["entries"] == [0, 0]
+
+
+def test_expiring_past_the_last_tick_is_refused():
+    join = IntervalJoin([(X, Y)], [0], 2)
+    feed(join, Fed(0, 1, 2, 0, 9, 1, 0))
+    with pytest.raises(ValueError, match="out of range"):
+        join.expire(FOREVER)
+    join.expire(FOREVER - 1)
+    assert join.stats["edges"] == 0
+
+
+def test_the_last_ticks_are_ticks_like_others():
+    join = IntervalJoin([(X, Y), (X, -1)], [0, 0], 2)
+    last = FOREVER - 1
+    feed(join, Fed(0, 1, 2, last - 1, last, 1, 0))
+    assert feed(join, Fed(1, 1, -1, last - 1, FOREVER, 1, 1)) == [Written((1, 2), 1, last - 1, last, 1)]
+    assert feed(join, Fed(0, 1, 3, last, FOREVER, 1, 2)) == [Written((1, 3), 2, last, FOREVER, 1)]
+
+
+def test_a_pair_that_waits_several_times_is_admitted_once_with_its_latest_end():
+    #  0    3    6    9
+    #  a---------)           waits
+    #       a----------)     waits again
+    #          q----------)
+    join = IntervalJoin([(X, Y), (X, -1)], [0, 0], 2)
+    feed(join, Fed(0, 1, 2, 0, 9, 1, 0), Fed(0, 1, 2, 3, 12, 1, 1), Fed(0, 1, 2, 4, 5, 1, 2))
+    assert join.stats["entries"] == [1, 0]
+    assert feed(join, Fed(1, 1, -1, 6, 20, 1, 3)) == [Written((1, 2), 3, 6, 12, 1)]
+    assert join.stats["entries"] == [1, 1]
+
+
+def test_what_waits_for_ever_is_stored_once_and_ends_when_told():
+    join = IntervalJoin([(X, Y), (X, -1)], [0, 0], 2)
+    for change in range(100):
+        feed(join, Fed(0, 1, 2, change, FOREVER, 1, change))
+    assert join.stats["waiting"] == 1
+    feed(join, Fed(0, 1, 2, 100, 110, 1, 100), Fed(0, 1, 2, 101, 101, -1, 101))
+    assert feed(join, Fed(1, 1, -1, 102, 120, 1, 102)) == []

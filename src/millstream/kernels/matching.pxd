@@ -30,6 +30,7 @@ cdef struct Matcher:
     Store* store
     bint adaptive
     bint lazy
+    bint silent                 # nothing is written
     uint64_t differ[MOST]       # variables that must not be bound to the same id as this one
     uint64_t same[MOST]
     int column_of[MOST]         # of a visible variable, else -1

@@ -35,6 +35,7 @@ from millstream.kernels.table cimport (
 
 cdef extern from *:
     int trailing_zeros "__builtin_ctzll"(unsigned long long) noexcept nogil
+    bint unlikely(bint) noexcept nogil          # keeps what is rare out of the way of what is not
 
 cdef enum:
     MOST = 64                   # patterns, variables
@@ -73,13 +74,10 @@ cdef struct Node:
     int64_t id
     uint64_t s_open
     uint64_t o_open
-    int32_t rows
+    int32_t uses                # -1: free
     int32_t s_waiting
     int32_t o_waiting
-    int32_t uses
-    uint8_t s_chained           # pairs on the chain, or INDEXED
-    uint8_t o_chained
-    uint8_t opened              # had an open row: only then can its pairs be on the chains of their o alone
+    int32_t rows
 
 
 cdef struct Place:
@@ -110,7 +108,7 @@ cdef struct Wait:
     int32_t o_next
     int32_t o_prev
     int32_t relation
-    uint32_t hash               # as an edge's
+    uint32_t hash               # in the index, 0 if it is logged
 
 
 cdef struct Records:
@@ -119,6 +117,19 @@ cdef struct Records:
     int64_t capacity
     int64_t live
     int32_t free
+
+
+cdef struct Target:
+    # What a row names by its view: a pattern, or all patterns of a relation.
+    uint64_t views
+    uint64_t others             # that follow in rows of the same pair are taken with it
+    int32_t first
+    int32_t relation
+    bint unary
+    bint s_node                 # whether views of the relation need a node for s
+    bint o_node
+    bint qualified              # whether some ask for a qualification
+    bint long_lived
 
 
 cdef struct Store:
@@ -140,7 +151,7 @@ cdef struct Store:
     uint64_t o_bare
     uint64_t s_free             # views whose s variable has no unary pattern
     uint64_t o_free
-    uint64_t s_free_relations   # those with a view that asks nothing of its s
+    Target targets[2 * MOST]    # of each pattern, then of the relation of each pattern
     uint64_t leaf               # views with an end of degree 1
     int degree[MOST]
     int unary[MOST]             # how many unary patterns a variable has
@@ -162,12 +173,18 @@ cdef struct Store:
     Agenda agenda
     int64_t now
     int64_t held[MOST]          # edges of a view, or unary ends: dead ones not yet removed included
+    int64_t logged[MOST]        # waiting pairs of a relation that are not indexed
     int empty_views             # binary views without an edge
 
 
 cdef inline int32_t* next_free(Records* records, int64_t bytes_each, int32_t number) noexcept nogil:
     """Where a free record keeps the number of the next: in its last four bytes."""
     return (<int32_t*>(records.data + (number + 1) * bytes_each)) - 1
+
+
+cdef inline int32_t record_next(Records* records) noexcept nogil:
+    """The number that the next new record will have."""
+    return records.free if records.free >= 0 else <int32_t>records.size
 
 
 cdef inline int32_t record_new(Records* records, int64_t bytes_each) noexcept nogil:
@@ -228,13 +245,28 @@ cdef inline void note(Store* store, int view, int64_t until, int32_t number, int
 
 # Nodes
 
-cdef inline int32_t node_find(Store* store, int64_t id, uint32_t hash) noexcept nogil:
+cdef inline int32_t node_find_old(Store* store, int64_t id, uint32_t hash) noexcept nogil:
+    """As node_find, while the index is being drained into a new table."""
     cdef Probe found = probe(&store.node_index, hash)
     cdef int32_t number
     while True:
         number = probe_next(&store.node_index, &found)
         if number < 0 or node_at(store, number).id == id:
             return number
+
+
+cdef inline int32_t node_find(Store* store, int64_t id, uint32_t hash) noexcept nogil:
+    # Two for every row fed: worth a loop of its own for the table that is mostly alone.
+    cdef uint64_t* slots = store.node_index.slots
+    cdef uint64_t mask = store.node_index.mask, at = hash & mask, slot
+    while True:
+        slot = slots[at]
+        if slot == 0:
+            break
+        if <uint32_t>(slot >> 32) == hash and node_at(store, <uint32_t>slot - 1).id == id:
+            return <int32_t>(<uint32_t>slot - 1)
+        at = (at + 1) & mask
+    return -1 if not unlikely(store.node_index.old != NULL) else node_find_old(store, id, hash)
 
 
 cdef inline int32_t node_get(Store* store, int64_t id, uint32_t hash) noexcept nogil:
@@ -249,21 +281,23 @@ cdef inline int32_t node_get(Store* store, int64_t id, uint32_t hash) noexcept n
         node.rows = -1
         node.s_waiting = -1
         node.o_waiting = -1
-        node.s_chained = 0
-        node.o_chained = 0
-        node.opened = 0
         node.uses = 0
         index_put(&store.node_index, hash, number)
     return number
 
 
+cdef inline void node_free(Store* store, int64_t number) noexcept nogil:
+    cdef Node* node = node_at(store, number)
+    index_drop(&store.node_index, fold(<uint64_t>node.id), <int32_t>number)
+    node.id = -1
+    node.uses = -1
+    record_free(&store.nodes, sizeof(Node), <int32_t>number)
+
+
 cdef inline void node_drop(Store* store, int64_t number) noexcept nogil:
     """Frees a node that is not used, unless that was done."""
-    cdef Node* node = node_at(store, number)
-    if node.uses == 0 and node.id >= 0:
-        index_drop(&store.node_index, fold(<uint64_t>node.id), <int32_t>number)
-        node.id = -1
-        record_free(&store.nodes, sizeof(Node), <int32_t>number)
+    if unlikely(node_at(store, number).uses == 0):
+        node_free(store, number)
 
 
 cdef inline void node_release(Store* store, int64_t number) noexcept nogil:

@@ -154,11 +154,37 @@ cdef inline void index_resize(Index* index, uint64_t capacity) noexcept nogil:
     index.mask = capacity - 1
 
 
-cdef inline void index_put(Index* index, uint32_t hash, int32_t number) noexcept nogil:
+cdef inline void index_room(Index* index) noexcept nogil:
+    """Makes room for one more record, or goes on making it."""
     if index.old != NULL:
         index_drain(index, DRAINED)
     elif index.used * 16 > <int64_t>(index.mask + 1) * 11:
         index_resize(index, (index.mask + 1) * 2)
+
+
+cdef inline bint index_add(Index* index, uint32_t hash, int32_t number) noexcept nogil:
+    """Puts a record in, unless there may be another with this hash: finding that out, and the place, are one walk."""
+    cdef uint64_t* slots
+    cdef uint64_t at, slot
+    index_room(index)
+    if index.old != NULL:
+        return False
+    slots = index.slots
+    at = hash & index.mask
+    while True:
+        slot = slots[at]
+        if slot == 0:
+            break
+        if <uint32_t>(slot >> 32) == hash:
+            return False
+        at = (at + 1) & index.mask
+    slots[at] = (<uint64_t>hash << 32) | (<uint32_t>number + 1)
+    index.used += 1
+    return True
+
+
+cdef inline void index_put(Index* index, uint32_t hash, int32_t number) noexcept nogil:
+    index_room(index)
     slot_put(index.slots, index.mask, (<uint64_t>hash << 32) | (<uint32_t>number + 1))
     index.used += 1
 
