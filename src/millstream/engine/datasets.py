@@ -24,18 +24,24 @@ class Graph:
 
     def insert(self, triples: Triples) -> Triples:
         """Adds triples; gives those that were not there, in order."""
-        missing = triples[self._numbers.find(triples) < 0]
+        fresh: Triples = triples[self.insert_where(triples)]
+        return fresh
+
+    def insert_where(self, triples: Triples) -> npt.NDArray[np.int64]:
+        """As `insert`, giving their places."""
+        missing = np.flatnonzero(self._numbers.find(triples) < 0)
         if not len(missing):
             return missing
-        places = self._intern(missing, 1)
+        places = self._intern(triples[missing], 1)
         first = _first_of_each(places)
-        fresh, places = missing[first], places[first]
+        places, where = places[first], missing[first]
+        fresh = triples[where]
         self._make_room(int(places.max()) + 1)
         self._rows[places] = fresh
         self._present[places] = True
         self._dictionary.hold(fresh.ravel())
         self.size += len(fresh)
-        return fresh
+        return where
 
     def restore(self, triples: Triples) -> None:
         """Takes back what `triples` gave; the dictionary still holds its terms."""
@@ -48,15 +54,20 @@ class Graph:
 
     def delete(self, triples: Triples, at_tick: int) -> Triples:
         """Takes triples away; gives those that were there, in order."""
+        gone: Triples = triples[self.delete_where(triples, at_tick)]
+        return gone
+
+    def delete_where(self, triples: Triples, at_tick: int) -> npt.NDArray[np.int64]:
+        """As `delete`, giving their places."""
         numbers = self._numbers.find(triples)
         there = np.flatnonzero(numbers >= 0)
-        gone = triples[there[_first_of_each(numbers[there])]]
-        if not len(gone):
-            return gone
-        self._present[self._intern(gone, -1)] = False
-        self._dictionary.release(gone.ravel(), at_tick)
-        self.size -= len(gone)
-        return gone
+        where = there[_first_of_each(numbers[there])]
+        if len(where):
+            gone = triples[where]
+            self._present[self._intern(gone, -1)] = False
+            self._dictionary.release(gone.ravel(), at_tick)
+            self.size -= len(gone)
+        return where
 
     def triples(self) -> Triples:
         """All of them, in no order that means anything."""

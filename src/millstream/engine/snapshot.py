@@ -17,13 +17,14 @@ LAYOUT = 2
 _MAGIC = b"millstream snapshot "
 
 
-def pack(state: Any) -> bytes:
+def pack(state: Any, *, compress: bool = True) -> bytes:
     """A nest of dictionaries, lists, tuples, numbers, strings, bytes and arrays as bytes."""
     arrays: list[np.ndarray[Any, Any]] = []
     text = json.dumps(_described(state, arrays)).encode()
     buffer = io.BytesIO()
     named = {f"a{i}": array for i, array in enumerate(arrays)}
-    np.savez_compressed(buffer, description=np.frombuffer(text, np.uint8), **named)  # type: ignore[arg-type]
+    save = np.savez_compressed if compress else np.savez
+    save(buffer, description=np.frombuffer(text, np.uint8), **named)  # type: ignore[arg-type]
     return _MAGIC + str(LAYOUT).encode() + b"\n" + buffer.getvalue()
 
 

@@ -1,0 +1,88 @@
+"""What travels from readers to cells: rows with their terms as an Arrow stream, and in its metadata how far the source is.
+
+A blob is good by itself: terms are spelled out, since numbers of a dictionary mean nothing in another process. A cell gets
+one for every chunk of every part, with rows or without, because all cells must know how far each source has come.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from millstream.kernels.dictionary import Dictionary
+
+Ids = npt.NDArray[np.int64]
+TERMS = ("s", "p", "o")
+_HEADER = b"millstream"
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Which chunk of which part of which source this is, and what there was in it, for whichever cell."""
+
+    source: int
+    part: int
+    chunk: int
+    first: int
+    """How many elements of the part came before."""
+    elements: int
+    largest_ms: int | None
+    """The largest time; under a rate the cells know."""
+    least_ms: tuple[int, ...] = ()
+    """The first distinct times from the smallest on, of elements that were not late within the chunk."""
+    ended: bool = False
+    idle: bool = False
+
+    def to_bytes(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Header:
+        fields = json.loads(data)
+        return cls(**{**fields, "least_ms": tuple(fields["least_ms"])})
+
+    @property
+    def place(self) -> tuple[int, int, int]:
+        return self.source, self.part, self.chunk
+
+
+def term_column(ids: Ids, dictionary: Dictionary) -> pa.Array[Any]:
+    """Ids as terms, each spelled once; -1 is null."""
+    column = pa.array(ids, pa.int64(), mask=ids < 0).dictionary_encode()
+    terms = dictionary.decode(np.asarray(column.dictionary, np.int64))
+    return pa.DictionaryArray.from_arrays(column.indices, terms)
+
+
+def write_blob(header: Header, columns: Mapping[str, pa.Array[Any]]) -> bytes:
+    schema = pa.schema([pa.field(name, array.type) for name, array in columns.items()], {_HEADER: header.to_bytes()})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, schema) as writer:
+        writer.write_batch(pa.RecordBatch.from_arrays(list(columns.values()), schema=schema))
+    return sink.getvalue().to_pybytes()
+
+
+def read_blob(data: bytes) -> tuple[Header, pa.RecordBatch]:
+    with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
+        batch = reader.read_next_batch()
+    assert batch.schema.metadata is not None
+    return Header.from_bytes(batch.schema.metadata[_HEADER]), batch
+
+
+def ids_of(batch: pa.RecordBatch, name: str, dictionary: Dictionary) -> Ids:
+    """A column of terms as ids of this process; -1 where there is none, or where the column was left out."""
+    if name not in batch.schema.names:
+        return np.full(batch.num_rows, -1, np.int64)
+    column: Any = batch.column(name)
+    ids = np.append(dictionary.encode_column(column.dictionary), -1)
+    found: Ids = ids[column.indices.fill_null(len(ids) - 1).to_numpy(zero_copy_only=False)]
+    return found
+
+
+def numbers_of(batch: pa.RecordBatch, name: str) -> Ids:
+    return batch.column(name).to_numpy(zero_copy_only=False).astype(np.int64, copy=False)

@@ -1,0 +1,310 @@
+"""One cell of a query: blobs of a trigger in, answers out; everything else about it can be dumped and loaded.
+
+A cell does what the engine does, for the rows that are meant for it: it puts them in order, holds back what may still be
+overtaken, sets aside what is late, and hands the rest to the query's run in one go. What a trigger does is a function of
+the cell's state and of the blobs alone, so that going through the same blobs again gives the same state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from millstream.engine.batch import ElementBatch, GraphRows
+from millstream.engine.core import Core, GraphChange
+from millstream.engine.datasets import Graph
+from millstream.engine.options import Options
+from millstream.engine.reporting import CloseReporter
+from millstream.operators.rows import ELEMENT, tick
+from millstream.pipeline.blobs import TERMS, Header, ids_of, numbers_of, read_blob
+from millstream.pipeline.clock import Clock
+from millstream.pipeline.routing import Router
+from millstream.pipeline.rows import COLUMNS, Constants, Rows, begins_of, ids, joined, no_rows, picked
+from millstream.pipeline.spread import Spread
+from millstream.pipeline.static import StaticData
+
+Ids = npt.NDArray[np.int64]
+_KEEPS_ALL = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a trigger brought."""
+
+    answers: pa.Table
+    late: pa.Table
+    """Triples of elements that came too late: source, part, element, at_ms, text."""
+
+
+class Cell:
+    """The state of one cell."""
+
+    def __init__(self, spread: Spread, number: int, static: StaticData | None = None) -> None:
+        self._prepare(spread, number)
+        self._constants = Constants(spread, self._core.dictionary)
+        static_rows = self._static(static)
+        self._query, self._run = self._core.make_query(spread.text, spread.output, None, spread.base, spread.now_ms)
+        if spread.cells.whole:
+            self._core.start(self._run)
+        else:
+            self._run.start_rows(static_rows, self._core.before - 1)
+        self._core.housekeeping()
+
+    def _prepare(self, spread: Spread, number: int) -> None:
+        self._spread = spread
+        self._number = number
+        self._core = Core(Options(0, spread.t0_ms, _KEEPS_ALL, False, True, True, True))
+        rates, ordered = [s.fraction for s in spread.sources], [s.ordered for s in spread.sources]
+        self.clock = Clock(rates, ordered, spread.lateness_ms)
+        self._held = no_rows()
+        self._finished = False
+        self._contents: dict[tuple[str | None, int], Graph] = {}
+        """What graphs hold for each pattern over them."""
+
+    # Datasets ---------------------------------------------------------------------------------------------------------
+
+    def _static(self, static: StaticData | None) -> list[GraphRows]:
+        """The part of the datasets that this cell needs."""
+        rows: list[GraphRows] = []
+        if static is None:
+            return rows
+        router = None if self._spread.cells.whole else Router(self._spread, self._core.dictionary)
+        for graph, triples in static.triples(self._core.dictionary):
+            if router is None:
+                self._core.change_graph(GraphChange(graph, triples, insert=True), self._core.now_tick)
+                continue
+            routed = router.route(triples, router.matchers(static.source(graph)))
+            ours = routed.cell == self._number
+            row, pattern = routed.row[ours], routed.pattern[ours]
+            size = len(row)
+            passed, zeros = self._core.before - 1, np.zeros(size, np.int64)
+            found = GraphRows(graph, triples[row], pattern, zeros + passed, zeros + 1, zeros)
+            rows.append(self._effective(found))
+        return rows
+
+    def _effective(self, rows: GraphRows) -> GraphRows:
+        """The changes that really change something: graphs are sets."""
+        keep = np.zeros(len(rows.op), np.bool_)
+        for number in np.unique(rows.pattern).tolist():
+            content = self._contents.setdefault((rows.graph, number), Graph(self._core.dictionary))
+            ours = np.flatnonzero(rows.pattern == number)
+            turns = np.flatnonzero(np.diff(rows.op[ours])) + 1
+            for some in np.split(ours, turns):
+                if len(some):
+                    triples = rows.triples[some]
+                    if rows.op[some[0]] > 0:
+                        keep[some[content.insert_where(triples)]] = True
+                    else:
+                        keep[some[content.delete_where(triples, int(rows.ticks[some[-1]]))]] = True
+        return GraphRows(
+            rows.graph, rows.triples[keep], rows.pattern[keep], rows.ticks[keep], rows.op[keep], rows.order[keep]
+        )
+
+    # Triggers ---------------------------------------------------------------------------------------------------------
+
+    def take(self, blobs: list[bytes]) -> Outcome:
+        """The blobs of one trigger, in any order."""
+        read = sorted((read_blob(blob) for blob in blobs), key=lambda found: found[0].place)
+        passed_ms = self.clock.point[0]
+        judged = self.clock.see([header for header, _ in read])
+        arrived, late = [], []
+        for (header, batch), seen in zip(read, judged, strict=True):
+            if not batch.num_rows:
+                continue
+            rows = self._rows(header, batch, seen.times(numbers_of(batch, "at")))
+            least = np.full(len(rows["at_ms"]), passed_ms, np.int64)
+            if seen.late_before_ms is not None:
+                least = np.maximum(least, seen.late_before_ms)
+            if "seen" in batch.schema.names:
+                least = np.maximum(least, numbers_of(batch, "seen") - self._spread.lateness_ms)
+            is_late = rows["at_ms"] < least
+            if is_late.any():
+                late.append(picked(rows, is_late))
+                rows = picked(rows, ~is_late)
+            arrived.append(rows)
+        for rows in arrived:
+            self._core.dictionary.hold(ids(rows).ravel())
+        self._held = joined([self._held, *arrived])
+        self.clock.advance()
+        self._process(self._due())
+        if self.clock.ended and not self._finished:
+            self._finished = True
+            self._finish()
+        outcome = Outcome(self._query.take_table(), self._late(late))
+        self._core.housekeeping()
+        return outcome
+
+    def _rows(self, header: Header, batch: pa.RecordBatch, at_ms: Ids) -> Rows:
+        size = batch.num_rows
+        rows = {name: ids_of(batch, name, self._core.dictionary) for name in TERMS}
+        whole = self._spread.cells.whole
+        rows["pattern"] = np.full(size, -1, np.int64) if whole else numbers_of(batch, "pattern")
+        if not whole:
+            self._constants.fill(rows)
+        rows["at_ms"] = at_ms
+        rows["source"] = np.full(size, header.source, np.int64)
+        rows["part"] = np.full(size, header.part, np.int64)
+        rows["element"] = numbers_of(batch, "element")
+        rows["row"] = np.arange(size)
+        rows["op"] = numbers_of(batch, "op") if "op" in batch.schema.names else np.ones(size, np.int64)
+        return rows
+
+    def _due(self) -> Rows:
+        """What can no longer be overtaken, in order; the rest stays."""
+        held = self._held
+        at_ms, source = self.clock.point
+        due = (held["at_ms"] < at_ms) | ((held["at_ms"] == at_ms) & (held["source"] <= source))
+        if self.clock.ended:
+            due = np.ones(len(due), np.bool_)
+        found, self._held = picked(held, due), picked(held, ~due)
+        order = np.lexsort(
+            (found["row"], found["pattern"], found["element"], found["part"], found["source"], found["at_ms"])
+        )
+        return picked(found, order)
+
+    def _process(self, rows: Rows) -> None:
+        point_ms = self.clock.point[0]
+        last = tick(int(rows["at_ms"][-1]), ELEMENT) if len(rows["at_ms"]) else None
+        if self._spread.cells.whole:
+            self._process_whole(rows)
+        else:
+            upto = max(tick(point_ms, ELEMENT), last if last is not None else tick(point_ms, ELEMENT))
+            self._process_tagged(rows, upto)
+        if last is not None:
+            self._core.dictionary.release(ids(rows).ravel(), last)
+            self._core.pass_time(last)
+        if point_ms > -(1 << 60):
+            self._core.pass_time(tick(point_ms, ELEMENT))
+        self._core.catch_up_all()
+
+    def _process_tagged(self, rows: Rows, upto: int) -> None:
+        first_ms = self._first_ms()
+        run = self._run
+        if first_ms is not None and (tick(first_ms, ELEMENT) <= upto):
+            if isinstance(run.reporter, CloseReporter):
+                run.reporter.first_element(first_ms)
+            if run.has_first_change_ahead:
+                run.together([], [], tick(first_ms, ELEMENT))
+        if not len(rows["at_ms"]):
+            return
+        order = np.cumsum(begins_of(rows)) - 1
+        batches, changes = [], []
+        for number, source in enumerate(self._spread.sources):
+            ours = rows["source"] == number
+            if not ours.any():
+                continue
+            some = picked(rows, ours)
+            if source.changes:
+                ticks = some["at_ms"] * 4 + ELEMENT
+                found = GraphRows(source.name, ids(some), some["pattern"], ticks, some["op"], order[ours])
+                changes.append(self._effective(found))
+            else:
+                assert source.name is not None
+                batches.append(self._batch(source.name, some, order[ours], tagged=True))
+        run.together(batches, changes, tick(int(rows["at_ms"][-1]), ELEMENT))
+
+    def _batch(self, stream: str, rows: Rows, order: Ids | None, *, tagged: bool, before: int = 0) -> ElementBatch:
+        begins = begins_of(rows)
+        element = np.cumsum(begins) - 1
+        totals = before + np.cumsum(np.bincount(element))
+        number = before + 1 + np.arange(len(element))
+        return ElementBatch(
+            stream,
+            rows["at_ms"][begins],
+            ids(rows),
+            element,
+            number,
+            totals,
+            before,
+            1,
+            np.empty(0, np.int64) if order is None else order[begins],
+            rows["pattern"] if tagged else None,
+        )
+
+    def _process_whole(self, rows: Rows) -> None:
+        """Everything in order, as the engine itself would."""
+        bounds = np.flatnonzero(np.diff(rows["source"])) + 1
+        for some in np.split(np.arange(len(rows["source"])), bounds):
+            if not len(some):
+                continue
+            part = picked(rows, some)
+            source = self._spread.sources[int(part["source"][0])]
+            if source.changes:
+                begins = np.flatnonzero(begins_of(part))
+                for one in np.split(np.arange(len(part["op"])), begins[1:]):
+                    change = GraphChange(source.name, ids(picked(part, one)), insert=bool(part["op"][one[0]] > 0))
+                    self._core.process(int(part["at_ms"][one[0]]), change)
+            else:
+                assert source.name is not None
+                stream = self._core.stream(source.name)
+                batch = self._batch(source.name, part, None, tagged=False, before=stream.triples)
+                numbered = ElementBatch(
+                    batch.stream,
+                    batch.at_ms,
+                    batch.triples,
+                    batch.element,
+                    batch.number,
+                    batch.total_triples,
+                    batch.triples_before,
+                    stream.elements + 1,
+                )
+                self._core.process_batch(stream, numbered, len(numbered))
+
+    def _first_ms(self) -> int | None:
+        """When the first element of any stream came, once that is certain."""
+        pairs = zip(self._spread.sources, self.clock.sources, strict=True)
+        times = [clock.first_ms for source, clock in pairs if not source.changes and clock.first_ms is not None]
+        first = min(times, default=None)
+        certain = first is not None and (first <= self.clock.point[0] or self.clock.ended)
+        return first if certain else None
+
+    def _finish(self) -> None:
+        for source, clock in zip(self._spread.sources, self.clock.sources, strict=True):
+            if not source.changes and clock.largest_ms is not None and source.name is not None:
+                self._run.see(source.name, clock.largest_ms)
+        self._core.reach_last_end()
+
+    def _late(self, parts: list[Rows]) -> pa.Table:
+        rows = joined([no_rows(), *parts])
+        decode = self._core.dictionary.decode
+        terms = [decode(np.ascontiguousarray(rows[name])) for name in TERMS]
+        text = pa.array([f"{s} {p} {o} ." for s, p, o in zip(*(t.to_pylist() for t in terms), strict=True)], pa.string())
+        columns = {name: pa.array(rows[name]) for name in ("source", "part", "element", "at_ms")}
+        return pa.table({**columns, "text": text})
+
+    # State ------------------------------------------------------------------------------------------------------------
+
+    @property
+    def passed(self) -> int:
+        """The tick up to which everything has happened."""
+        return self._core.before - 1
+
+    def dump(self) -> dict[str, Any]:
+        """All of it, in plain values and arrays."""
+        return {
+            "core": self._core.dump(),
+            "clock": self.clock.dump(),
+            "held": [self._held[name] for name in COLUMNS],
+            "finished": self._finished,
+            "contents": [[graph, number, content.triples()] for (graph, number), content in self._contents.items()],
+        }
+
+    @classmethod
+    def load(cls, spread: Spread, number: int, state: dict[str, Any]) -> Cell:
+        """A cell that goes on where another was dumped."""
+        cell = cls.__new__(cls)
+        cell._prepare(spread, number)
+        cell._core.load(state["core"])
+        cell._query, cell._run = cell._core.queries[0]
+        cell.clock.load(state["clock"])
+        cell._held = dict(zip(COLUMNS, state["held"], strict=True))
+        cell._finished = state["finished"]
+        for graph, pattern, triples in state["contents"]:
+            content = cell._contents[graph, pattern] = Graph(cell._core.dictionary)
+            content.restore(np.ascontiguousarray(triples))
+        cell._constants = Constants(spread, cell._core.dictionary)
+        return cell

@@ -1,0 +1,124 @@
+"""How far a job has come: each source by what it brought, all together by the one that lags.
+
+Every cell keeps this for itself and comes to the same result, since all are told of every chunk. Sources have the order in
+which they are listed: of what happens in one millisecond, that of the first source comes first. So a row may be
+processed once no source can bring anything before it in the order of (time, source).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from millstream.pipeline.blobs import Header
+from millstream.pipeline.reading import times_at_rate
+
+Ids = npt.NDArray[np.int64]
+FIRST_OF_ALL = -(1 << 62)
+
+
+@dataclass(slots=True)
+class SourceClock:
+    """One source."""
+
+    largest_ms: int | None = None
+    first_ms: int | None = None
+    """The smallest time of an element that was not late."""
+    elements: int = 0
+    triples: int = 0
+    ended: bool = False
+    idle: bool = False
+
+
+class Clock:
+    """All sources of a job."""
+
+    def __init__(self, rates: Iterable[Fraction | None], ordered: Iterable[bool], lateness_ms: int) -> None:
+        self._rates = list(rates)
+        self._ordered = list(ordered)
+        self._lateness_ms = lateness_ms
+        self.sources = [SourceClock() for _ in self._rates]
+        self.point = (FIRST_OF_ALL, 0)
+        """All that is before or at this (time, source) has been processed."""
+
+    def see(self, headers: list[Header]) -> list[_Seen]:
+        """Takes the chunks of one trigger, in order; gives for each what its rows' times are judged by."""
+        seen = []
+        before_trigger = [source.largest_ms for source in self.sources]
+        part_of: dict[int, int] = {}
+        base: dict[int, int] = {}
+        for header in headers:
+            source = self.sources[header.source]
+            if header.ended or header.idle:
+                source.ended, source.idle = header.ended, header.idle
+                seen.append(_Seen(0, None, None))
+                continue
+            if part_of.get(header.source) != header.part:
+                part_of[header.source], base[header.source] = header.part, source.elements
+            rate = self._rates[header.source]
+            reference = source.largest_ms if self._ordered[header.source] else before_trigger[header.source]
+            seen.append(_Seen(base[header.source], rate, None if reference is None else reference - self._lateness_ms))
+            if header.elements:
+                self._bring(source, header, base[header.source], reference)
+        return seen
+
+    def _bring(self, source: SourceClock, header: Header, base: int, reference: int | None) -> None:
+        source.idle = False
+        rate = self._rates[header.source]
+        if rate is None:
+            assert header.largest_ms is not None
+            largest = header.largest_ms
+            least = [t for t in header.least_ms if reference is None or t >= reference - self._lateness_ms]
+        else:
+            ends = np.array([base + header.first, base + header.first + header.elements - 1])
+            first, largest = times_at_rate(ends, rate).tolist()
+            least = [first]
+        source.elements += header.elements
+        source.largest_ms = largest if source.largest_ms is None else max(source.largest_ms, largest)
+        if least:
+            source.first_ms = least[0] if source.first_ms is None else min(source.first_ms, least[0])
+
+    def advance(self) -> None:
+        """Moves the point as far as the sources allow; it never goes back."""
+        lagging = [(i, s) for i, s in enumerate(self.sources) if not (s.ended or s.idle)]
+        if lagging:
+            reached = min(self._reached(i, s) for i, s in lagging)
+        else:
+            # Nothing lags, so time is what the furthest source says.
+            reached = max((self._reached(i, s) for i, s in enumerate(self.sources)), default=(FIRST_OF_ALL, 0))
+            reached = (reached[0], len(self.sources))
+        self.point = max(self.point, reached)
+
+    def _reached(self, number: int, source: SourceClock) -> tuple[int, int]:
+        if source.largest_ms is None:
+            return FIRST_OF_ALL, number
+        return source.largest_ms - self._lateness_ms, number
+
+    @property
+    def ended(self) -> bool:
+        return all(source.ended for source in self.sources)
+
+    def dump(self) -> dict[str, Any]:
+        return {"sources": [asdict(s) for s in self.sources], "point": list(self.point)}
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.sources = [SourceClock(**s) for s in state["sources"]]
+        self.point = (state["point"][0], state["point"][1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What the rows of a chunk are judged by."""
+
+    base: int
+    rate: Fraction | None
+    late_before_ms: int | None
+
+    def times(self, at: Ids) -> Ids:
+        """The times of rows, from their times or their elements' numbers."""
+        return at if self.rate is None else times_at_rate(at + self.base, self.rate)

@@ -1,0 +1,217 @@
+"""A continuous query as a Spark streaming job: sources to blobs, blobs to cells, cells to answers.
+
+    source ──► blobs by cell ──► CellProcessor (state) ──► answers as rows
+
+A source is a path, which is then read by the query's own patterns, so that what nobody asks for never leaves the reader; or
+any DataFrame with the columns s, p, o, at_ms and, for elements of several triples, element.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial, reduce
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from millstream.engine.options import graph_iri, named_iri
+from millstream.errors import OptionError
+from millstream.language.windows import parse_duration
+from millstream.pipeline.frames import ended_blobs, pack_frame
+from millstream.pipeline.output import PACKED_SCHEMA
+from millstream.pipeline.processor import ANSWERS, OUTPUT_SCHEMA, CellProcessor, from_bytes
+from millstream.pipeline.session import register
+from millstream.pipeline.shared import share
+from millstream.pipeline.spread import Spread, StreamedSource, spread
+from millstream.pipeline.stateless import match_elements
+from millstream.pipeline.static import read_static
+from millstream.rdf import OnRejected, Rejected, parse_time_option
+
+DEFAULT_CELLS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Files as a source: a path, or several, and the options of the source `rdf`."""
+
+    path: str | tuple[str, ...]
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+StreamInput: TypeAlias = "DataFrame | Files | str"
+
+
+def files(path: str | list[str], **options: object) -> Files:
+    """Files for `continuous`, with options of the source `rdf` by keyword: time, element, format, maxFilesPerTrigger, ..."""
+    given = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in options.items()}
+    return Files(path if isinstance(path, str) else tuple(path), given)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A planned query: what cells give, still packed, and all that was decided about it."""
+
+    spread: Spread
+    packed: DataFrame
+    """Rows of kind and blob."""
+
+    def answers(self) -> DataFrame:
+        """The answers as rows: at_ms, weight and one string column a variable."""
+        names = [v.value for v in self.spread.query.variables]
+        columns = ["at_ms long", "weight long", *(f"`{name}` string" for name in names)]
+        only = self.packed.where(f.col("kind") == ANSWERS).select("blob")
+        return only.mapInArrow(partial(_unpacked, tuple(names)), ", ".join(columns))
+
+
+def continuous(
+    text: str,
+    streams: Mapping[str, StreamInput],
+    datasets: Mapping[str | None, object] | None = None,
+    *,
+    changes: Mapping[str | None, StreamInput] | None = None,
+    cells: int = DEFAULT_CELLS,
+    output: str | None = None,
+    base: str | None = None,
+    lateness: str | int = 0,
+    t0_ms: int = 0,
+    once: bool = False,
+    spark: SparkSession | None = None,
+) -> DataFrame:
+    """A streaming DataFrame of answers: `at_ms`, `weight`, one string column a variable.
+
+    `streams` and `changes` are DataFrames, paths or `files(...)`; `datasets` what the graphs hold at the start, by graph,
+    None being the default graph. `once`: paths end with the files that are there, and so do windows.
+    """
+    job = plan_job(
+        text,
+        streams,
+        datasets,
+        changes=changes,
+        cells=cells,
+        output=output,
+        base=base,
+        lateness=lateness,
+        t0_ms=t0_ms,
+        once=once,
+        spark=spark,
+    )
+    return job.answers()
+
+
+def plan_job(
+    text: str,
+    streams: Mapping[str, StreamInput],
+    datasets: Mapping[str | None, object] | None = None,
+    *,
+    changes: Mapping[str | None, StreamInput] | None = None,
+    cells: int = DEFAULT_CELLS,
+    output: str | None = None,
+    base: str | None = None,
+    lateness: str | int = 0,
+    t0_ms: int = 0,
+    now_ms: int = 0,
+    once: bool = False,
+    spark: SparkSession | None = None,
+    on_rejected: OnRejected | None = None,
+) -> Job:
+    """As `continuous`, with what was decided; `on_rejected` is told what is malformed in datasets."""
+    if not isinstance(cells, int) or isinstance(cells, bool) or cells < 1:
+        raise OptionError(f"cells is a whole number of at least 1, got {cells!r}.")
+    inputs: list[tuple[StreamedSource, StreamInput]] = []
+    for name, source in streams.items():
+        inputs.append((_described(named_iri(name, "stream"), source, changes=False), source))
+    for graph, source in (changes or {}).items():
+        inputs.append((_described(graph_iri(graph), source, changes=True), source))
+    planned = spread(
+        text,
+        [described for described, _ in inputs],
+        cells=cells,
+        output=output,
+        base=base,
+        t0_ms=t0_ms,
+        lateness_ms=_milliseconds(lateness),
+        now_ms=now_ms,
+    )
+    _check_streams(planned)
+    session = spark or SparkSession.active()
+    register(session)
+    static = None
+    if datasets:
+        static = share(session.sparkContext, read_static(datasets, planned, on_rejected or _raised, base=base).to_bytes())
+    pack = planned.to_json()
+    frames = [_packed(session, pack, number, *each, once=once) for number, each in enumerate(inputs)]
+    job = uuid.uuid4().hex
+    whole = reduce(DataFrame.unionByName, frames)
+    if planned.cells.stateless:
+        return Job(planned, whole.mapInArrow(partial(match_elements, job, pack, static), OUTPUT_SCHEMA))
+    session.conf.set("spark.sql.shuffle.partitions", str(planned.cells.count))
+    processor = CellProcessor(job, pack, static)
+    packed = whole.groupBy("cell").transformWithStateInPandas(processor, OUTPUT_SCHEMA, "Append", "None")
+    return Job(planned, packed)
+
+
+def _described(name: str | None, source: StreamInput, *, changes: bool) -> StreamedSource:
+    if isinstance(source, DataFrame):
+        return StreamedSource(name, changes, None, ordered=False)
+    time = source.options.get("time") if isinstance(source, Files) else None
+    rate: Fraction | None = None if time is None else parse_time_option(time).rate
+    return StreamedSource(name, changes, None if rate is None else str(rate), ordered=True)
+
+
+def _packed(
+    spark: SparkSession, pack: str, number: int, described: StreamedSource, source: StreamInput, *, once: bool
+) -> DataFrame:
+    if isinstance(source, DataFrame):
+        packed = source.mapInArrow(partial(pack_frame, pack, number), PACKED_SCHEMA)
+        if source.isStreaming:
+            return packed
+        end = [(key, bytearray(blob)) for key, blob in ended_blobs(pack, number)]
+        return packed.unionByName(spark.createDataFrame(end, PACKED_SCHEMA))
+    given = source if isinstance(source, Files) else Files(source)
+    reader = spark.readStream.format("rdf").options(**given.options)
+    reader = reader.option("pack", pack).option("source", str(number))
+    if described.changes:
+        reader = reader.option("changes", "true")
+    if once:
+        reader = reader.option("end", "true")
+    if isinstance(given.path, str):
+        return reader.load(given.path)
+    return reader.option("paths", json.dumps(list(given.path))).load()
+
+
+def _check_streams(planned: Spread) -> None:
+    wanted = {w.stream.value for w in planned.query.windows}
+    given = {s.name for s in planned.sources if not s.changes}
+    missing = sorted(wanted - {name for name in given if name is not None})
+    if missing:
+        names = ", ".join(f"<{name}>" for name in missing)
+        raise OptionError(f"the query reads the stream {names}, for which no source is given.")
+    if not planned.sources:
+        raise OptionError("the query reads no stream and no changing dataset, so there is nothing to wait for.")
+
+
+def _milliseconds(lateness: str | int) -> int:
+    if isinstance(lateness, str):
+        try:
+            return parse_duration(lateness).ms
+        except (ValueError, KeyError, IndexError):
+            raise OptionError(f"lateness is a duration such as 5s, got {lateness!r}.") from None
+    return lateness
+
+
+def _unpacked(names: tuple[str, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for blob in batch.column("blob"):
+            yield from from_bytes(blob.as_py()).select(["at_ms", "weight", *names]).to_batches()
+
+
+def _raised(rejected: Rejected) -> Any:
+    from millstream.errors import DataError
+
+    raise DataError(rejected.reason, source=rejected.source, line=rejected.line, column=rejected.column, text=rejected.text)

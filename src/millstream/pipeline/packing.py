@@ -1,0 +1,138 @@
+"""Chunks of a source to blobs for cells: matched against the query's patterns where they are read, spread, spelled out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.scanner_summary import Summary
+from millstream.pipeline.blobs import TERMS, Header, term_column, write_blob
+from millstream.pipeline.keys import keys_of
+from millstream.pipeline.reading import Part, Reading, times_at_rate
+from millstream.pipeline.routing import Router
+from millstream.pipeline.spread import Spread
+
+Ids = npt.NDArray[np.int64]
+
+MOST_LEAST = 1024
+
+
+class Packer:
+    """Packs what one task reads of a source."""
+
+    def __init__(self, spread: Spread, source: int) -> None:
+        self._spread = spread
+        self._source = source
+        self.dictionary = Dictionary()
+        self._router = Router(spread, self.dictionary)
+        self._matchers = self._router.matchers(spread.sources[source])
+        whole = spread.cells.whole
+        self.summary = None if whole else Summary(self._router.constants(spread.sources[source]))
+        self._keys = keys_of(spread.cells.count)
+        self._first = self._before = 0
+        self._rate = spread.sources[source].fraction
+        self._clock = 0
+
+    def begin(self, before: int = 0) -> Packer:
+        """For the next part; `before`: how many elements came before it, where somebody counted them."""
+        self._first = 0
+        self._before = before
+        return self
+
+    def pack(self, part: Part, reading: Reading, chunk: int, last: bool) -> Iterator[tuple[int, bytes]]:
+        """A blob for every cell, each with the cell's key."""
+        del last
+        yield from self.pack_rows(
+            part.sequence, chunk, reading.triples, reading.element, reading.at_ms, reading.number, reading.elements
+        )
+
+    def pack_rows(
+        self,
+        part: int,
+        chunk: int,
+        triples: Ids,
+        element: Ids,
+        at_ms: Ids | None,
+        number: Ids | None,
+        elements: int,
+        op: Ids | None = None,
+    ) -> Iterator[tuple[int, bytes]]:
+        """As `pack`, from columns: for each triple the place of its element, for each element its time or number."""
+        times: dict[str, Ids] = {}
+        largest: int | None = None
+        least: tuple[int, ...] = ()
+        if at_ms is None:
+            assert number is not None
+            times["at"] = number
+            if self._spread.cells.stateless and self._rate is not None:
+                times["at"] = times_at_rate(number + self._before, self._rate)
+        elif len(at_ms):
+            seen = np.maximum.accumulate(at_ms)
+            largest = int(seen[-1])
+            least = tuple(np.unique(at_ms[at_ms >= seen - self._spread.lateness_ms])[:MOST_LEAST].tolist())
+            times["at"] = at_ms[element]
+            if (seen != at_ms).any():
+                times["seen"] = seen[element]
+        else:
+            times["at"] = element
+        times["element"] = element + self._first
+        if op is not None:
+            times["op"] = op
+        header = Header(self._source, part, chunk, self._first, elements, largest, least)
+        self._first += elements
+        yield from self._blobs(header, triples, times)
+        self._settle()
+
+    def nothing(self, part: Part) -> Iterator[tuple[int, bytes]]:
+        """The source has ended, or is idle: every cell is told."""
+        header = Header(self._source, part.sequence, 0, 0, 0, None, (), part.ended, part.beat)
+        yield from self._blobs(header, np.empty((0, 3), np.int64), {})
+
+    def _blobs(self, header: Header, triples: Ids, times: dict[str, Ids]) -> Iterator[tuple[int, bytes]]:
+        if self._spread.cells.whole:
+            yield self._keys[0], write_blob(header, self._columns(triples, None, times))
+            return
+        routed = self._router.route(triples, self._matchers)
+        bounds = np.searchsorted(routed.cell, np.arange(self._spread.cells.count + 1))
+        carried = self._router.unbound(triples[routed.row], routed.pattern)
+        for cell in range(self._spread.cells.count):
+            ours = slice(int(bounds[cell]), int(bounds[cell + 1]))
+            row = routed.row[ours]
+            some = {name: column[row] for name, column in times.items()}
+            yield self._keys[cell], write_blob(header, self._columns(carried[ours], routed.pattern[ours], some))
+
+    def _columns(self, triples: Ids, pattern: Ids | None, times: dict[str, Ids]) -> dict[str, pa.Array[Any]]:
+        columns: dict[str, pa.Array[Any]] = {}
+        for i, name in enumerate(TERMS):
+            ids = np.ascontiguousarray(triples[:, i])
+            if len(ids) and ids.max() >= 0:
+                columns[name] = term_column(ids, self.dictionary)
+        if pattern is not None:
+            columns["pattern"] = pa.array(pattern.astype(np.uint8))
+        for name, values in times.items():
+            columns[name] = pa.array(values)
+        if not columns:
+            columns["at"] = pa.array([], pa.int64())
+        return columns
+
+    def _settle(self) -> None:
+        """Lets the dictionary forget what chunks before this one brought."""
+        self._clock += 1
+        self.dictionary.forget_before(self._clock)
+        self.dictionary.settle()
+
+
+@lru_cache(maxsize=8)
+def _packer(text: str, source: int) -> Packer:
+    return Packer(Spread.from_json(text), source)
+
+
+def packer_for(text: str, source: int, before: int = 0) -> Packer:
+    """The packer of a job's source, for its next part; kept by a worker from one task to the next."""
+    return _packer(text, source).begin(before)

@@ -1,0 +1,118 @@
+"""Cells as Spark's stateful operator: a group a cell, its ledger and slices in the state store, the cell itself in memory.
+
+Spark makes a new processor for every batch, so what lives from one to the next is kept by the module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql.streaming.stateful_processor import (
+    MapState,
+    StatefulProcessor,
+    StatefulProcessorHandle,
+    TimerValues,
+    ValueState,
+)
+
+from millstream.pipeline.cell import Cell
+from millstream.pipeline.keys import keys_of
+from millstream.pipeline.shared import Shared
+from millstream.pipeline.slices import CellKeeper, Living
+from millstream.pipeline.spread import Spread
+from millstream.pipeline.static import StaticData
+
+OUTPUT_SCHEMA = "kind int, blob binary"
+ANSWERS, LATE = 0, 1
+_MOST_LIVING = 64
+
+_living: dict[tuple[str, int], Living] = {}
+_spreads: dict[str, tuple[Spread, StaticData | None]] = {}
+
+
+class CellProcessor(StatefulProcessor):
+    """Hands the blobs of a trigger to their cell."""
+
+    def __init__(self, job: str, spread: str, static: Shared | None) -> None:
+        self._job = job
+        self._spread = spread
+        self._static = static
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Spark's way in."""
+        self._ledger: ValueState = handle.getValueState("ledger", "text string")
+        self._pieces: MapState = handle.getMapState("pieces", "version bigint, number int", "data binary")
+
+    def handleInputRows(  # noqa: N802 - Spark's name
+        self,
+        key: Any,
+        rows: Iterator[pd.DataFrame],
+        timerValues: TimerValues,  # noqa: N803
+    ) -> Iterator[pd.DataFrame]:
+        """One cell in one trigger."""
+        spread, static = self._known()
+        number = keys_of(spread.cells.count).index(int(key[0]))
+        blobs = [bytes(blob) for frame in rows for blob in frame["blob"]]
+        keeper = CellKeeper(spread, number, lambda: Cell(spread, number, static))
+        place = (self._job, number)
+        # Taken out first: an attempt that fails leaves nothing that could be taken for good.
+        living = _living.pop(place, None)
+        outcome, living, _ = keeper.take(_SparkStore(self._ledger, self._pieces), living, blobs)
+        _living[place] = living
+        while len(_living) > _MOST_LIVING:
+            _living.pop(next(iter(_living)))
+        for kind, table in ((ANSWERS, outcome.answers), (LATE, outcome.late)):
+            if table.num_rows:
+                yield pd.DataFrame({"kind": [kind], "blob": [to_bytes(table)]})
+
+    def close(self) -> None:
+        """Nothing to let go of: state is Spark's, cells stay for the next trigger."""
+
+    def _known(self) -> tuple[Spread, StaticData | None]:
+        known = _spreads.get(self._job)
+        if known is None:
+            static = None if self._static is None else StaticData.from_bytes(self._static.value)
+            known = _spreads[self._job] = (Spread.from_json(self._spread), static)
+        return known
+
+
+class _SparkStore:
+    """Spark's state as what a cell keeps itself in."""
+
+    def __init__(self, ledger: ValueState, pieces: MapState) -> None:
+        self._ledger = ledger
+        self._pieces = pieces
+
+    def ledger(self) -> str | None:
+        found = self._ledger.get()
+        return None if found is None else str(found[0])
+
+    def keep_ledger(self, text: str) -> None:
+        self._ledger.update((text,))
+
+    def piece(self, version: int, number: int) -> bytes:
+        found = self._pieces.getValue((version, number))
+        assert found is not None
+        return bytes(found[0])
+
+    def keep_piece(self, version: int, number: int, data: bytes) -> None:
+        self._pieces.updateValue((version, number), (data,))
+
+    def drop_piece(self, version: int, number: int) -> None:
+        self._pieces.removeKey((version, number))
+
+
+def to_bytes(table: pa.Table) -> bytes:
+    """A table as an Arrow stream."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def from_bytes(data: bytes) -> pa.Table:
+    with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
+        return reader.read_all()

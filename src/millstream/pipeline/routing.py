@@ -1,0 +1,111 @@
+"""To which cells a triple goes: once for each pattern it matches, to all that the variables it binds allow.
+
+Terms are hashed by content, so that every process routes alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from millstream.kernels.dictionary import Dictionary
+from millstream.operators.conjunction import ConjunctionOperator
+from millstream.operators.expressions import Evaluator
+from millstream.operators.matching import Matcher
+from millstream.pipeline.spread import Spread, StreamedSource
+from millstream.plan.cells import Cells
+from millstream.plan.conjunction import SourcedPattern
+
+Ids = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """Rows on their way: places of triples, the pattern each is meant for, the cell it goes to."""
+
+    row: Ids
+    pattern: Ids
+    cell: Ids
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+class Router:
+    """The routes of a query's patterns, in one process."""
+
+    def __init__(self, spread: Spread, dictionary: Dictionary) -> None:
+        self._dictionary = dictionary
+        query, plan = spread.query, spread.plan
+        evaluator = Evaluator(dictionary, now_ms=spread.now_ms, base=query.base)
+        self._operator = ConjunctionOperator(plan, dictionary, evaluator)
+        self._spread = spread
+        self._routes = [_Route(spread.cells, pattern) for pattern in plan.patterns]
+
+    def matchers(self, source: StreamedSource) -> list[Matcher]:
+        """Those of the patterns that a source feeds."""
+        return [m for of, m in self._operator.matchers.items() if self._spread.reads(source, of)]
+
+    def constants(self, source: StreamedSource) -> list[tuple[bytes | None, bytes | None, bytes | None]]:
+        """What a triple of a source must have for one of the patterns."""
+        return [c for matcher in self.matchers(source) for c in matcher.constants]
+
+    def route(self, triples: Ids, matchers: list[Matcher]) -> Routed:
+        """Where triples go, in order of triples within a cell."""
+        found = [matcher.match(triples) for matcher in matchers]
+        row = np.concatenate([np.empty(0, np.int64), *(r for r, _ in found)])
+        pattern = np.concatenate([np.empty(0, np.int64), *(p for _, p in found)])
+        rows, patterns, cells = [], [], []
+        for number, route in enumerate(self._routes):
+            ours = row[pattern == number]
+            if len(ours):
+                to = route.cells(triples[ours], self._dictionary)
+                copies = to.shape[1]
+                rows.append(np.repeat(ours, copies))
+                patterns.append(np.full(len(ours) * copies, number, np.int64))
+                cells.append(to.ravel())
+        if not rows:
+            nothing = np.empty(0, np.int64)
+            return Routed(nothing, nothing, nothing)
+        row, pattern, cell = (np.concatenate(parts) for parts in (rows, patterns, cells))
+        order = np.lexsort((pattern, row, cell))
+        return Routed(row[order], pattern[order], cell[order])
+
+    def unbound(self, triples: Ids, pattern: Ids) -> Ids:
+        """Triples with -1 where their pattern has a constant: what every cell knows need not travel."""
+        carried: Ids = triples.copy()
+        for number, route in enumerate(self._routes):
+            if route.constant:
+                ours = np.flatnonzero(pattern == number)
+                for position in route.constant:
+                    carried[ours, position] = -1
+        return carried
+
+
+class _Route:
+    """Of one pattern."""
+
+    def __init__(self, cells: Cells, pattern: SourcedPattern) -> None:
+        strides = [1] * len(cells.shares)
+        for d in range(len(cells.shares) - 2, -1, -1):
+            strides[d] = strides[d + 1] * cells.shares[d + 1]
+        known = cells.dimensions(pattern)
+        self._known = [(position, cells.shares[d], strides[d]) for d, position in known]
+        others = np.zeros(1, np.int64)
+        for d, share in enumerate(cells.shares):
+            if d not in {d for d, _ in known}:
+                others = (others[:, None] + np.arange(share) * strides[d]).ravel()
+        self._others = others
+        terms = (pattern.triple.subject, pattern.triple.predicate, pattern.triple.object)
+        self.constant = [i for i, term in enumerate(terms) if term not in pattern.variables]
+
+    def cells(self, triples: Ids, dictionary: Dictionary) -> Ids:
+        """For each triple the cells it goes to, a row each."""
+        base = np.zeros(len(triples), np.int64)
+        for position, share, stride in self._known:
+            hashes = dictionary.hashes(np.ascontiguousarray(triples[:, position])).astype(np.int64)
+            base += hashes % share * stride
+        spread: Ids = base[:, None] + self._others[None, :]
+        return spread

@@ -1,0 +1,270 @@
+"""How a cell outlives its process: what came is kept in slices, one a trigger, and the cell is made again from them.
+
+The cell itself lives in a worker's memory. The store holds the truth: for each trigger a slice with its blobs and the clock
+before it, under a random token, and a ledger of the slices that still matter. A cell in memory is used only if its
+version and token are those of the ledger; one that is behind on the same line reads what it missed; everything else (a
+worker that died, an attempt that was never committed) is thrown away and made again. Going through slices emits nothing.
+
+Slices whose rows have all ended are dropped. Where rows have no known end, or there are too many slices, the
+cell's whole state becomes the first of them.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from millstream.engine.snapshot import pack, unpack
+from millstream.errors import SnapshotError
+from millstream.language.windows import Now, Range, Slide, Step
+from millstream.operators.rows import FOREVER, GRID, tick
+from millstream.pipeline.blobs import read_blob
+from millstream.pipeline.cell import Cell, Outcome
+from millstream.pipeline.spread import Spread
+
+MOST_SLICES = 128
+PIECE_BYTES = 8 << 20
+_COMPACT_BYTES = 4 << 20
+_COMPACT_TIMES = 4
+
+
+class Store(Protocol):
+    """What a state store offers a cell."""
+
+    def ledger(self) -> str | None:
+        """The ledger as it was committed last."""
+
+    def keep_ledger(self, text: str) -> None: ...
+
+    def piece(self, version: int, number: int) -> bytes: ...
+
+    def keep_piece(self, version: int, number: int, data: bytes) -> None: ...
+
+    def drop_piece(self, version: int, number: int) -> None: ...
+
+
+@dataclass(slots=True)
+class Slice:
+    """One trigger, or all triggers up to one."""
+
+    version: int
+    token: str
+    pieces: int
+    bytes: int
+    end: int
+    """The tick from which on nothing of it matters."""
+    whole: bool = False
+    """Whether it is the cell's whole state."""
+
+
+@dataclass(slots=True)
+class Ledger:
+    spread: str
+    slices: list[Slice] = field(default_factory=list)
+    version: int = 0
+    token: str = ""
+
+    def to_json(self) -> str:
+        rows = [[s.version, s.token, s.pieces, s.bytes, s.end, s.whole] for s in self.slices]
+        return json.dumps({"spread": self.spread, "version": self.version, "token": self.token, "slices": rows})
+
+    @classmethod
+    def from_json(cls, text: str) -> Ledger:
+        fields = json.loads(text)
+        return cls(fields["spread"], [Slice(*row) for row in fields["slices"]], fields["version"], fields["token"])
+
+
+@dataclass(slots=True)
+class Living:
+    """A cell in memory, and which state of it."""
+
+    version: int
+    token: str
+    cell: Cell
+
+
+@dataclass(slots=True)
+class Kept:
+    """What a trigger had to do besides its own work."""
+
+    replayed: int = 0
+    rebuilt: bool = False
+    stored_bytes: int = 0
+
+
+class CellKeeper:
+    """Takes triggers for one cell, whatever happened to it in between."""
+
+    def __init__(self, spread: Spread, number: int, make: Callable[[], Cell]) -> None:
+        self._spread = spread
+        self._number = number
+        self._make = make
+        self._text = spread.to_json()
+        self._lengths = _window_lengths(spread)
+
+    def take(self, store: Store, living: Living | None, blobs: list[bytes]) -> tuple[Outcome, Living, Kept]:
+        """One trigger: brings the cell to the state that was committed, moves it on, and keeps what it needs to."""
+        kept = Kept()
+        text = store.ledger()
+        ledger = Ledger(self._text) if text is None else Ledger.from_json(text)
+        if ledger.spread != self._text:
+            raise SnapshotError(changed_message(ledger.spread, self._text))
+        cell = self._current(store, ledger, living, kept)
+        clock = cell.clock.dump()
+        outcome = cell.take(blobs)
+        token = secrets.token_hex(8)
+        ledger.version, ledger.token = ledger.version + 1, token
+        slice = Slice(ledger.version, token, 0, 0, self._end(blobs, cell))
+        self._write(store, slice, _written(json.dumps(clock).encode(), blobs))
+        ledger.slices.append(slice)
+        kept.stored_bytes = slice.bytes
+        self._tidy(store, ledger, cell)
+        store.keep_ledger(ledger.to_json())
+        return outcome, Living(ledger.version, token, cell), kept
+
+    def _current(self, store: Store, ledger: Ledger, living: Living | None, kept: Kept) -> Cell:
+        """The cell as the ledger has it."""
+        if living is not None:
+            if (living.version, living.token) == (ledger.version, ledger.token):
+                return living.cell
+            behind = [s for s in ledger.slices if s.version == living.version and s.token == living.token]
+            missed = [s for s in ledger.slices if s.version > living.version]
+            if behind and not any(s.whole for s in missed):
+                for slice in missed:
+                    self._replay(store, slice, living.cell, kept)
+                return living.cell
+        kept.rebuilt = bool(ledger.slices)
+        slices = list(ledger.slices)
+        if slices and slices[0].whole:
+            cell = Cell.load(self._spread, self._number, unpack(self._read(store, slices.pop(0))))
+        else:
+            cell = self._make()
+            if slices:
+                clock, _ = _unwritten(self._read(store, slices[0]))
+                cell.clock.load(json.loads(clock))
+        for slice in slices:
+            self._replay(store, slice, cell, kept)
+        return cell
+
+    def _replay(self, store: Store, slice: Slice, cell: Cell, kept: Kept) -> None:
+        _, blobs = _unwritten(self._read(store, slice))
+        cell.take(blobs)
+        kept.replayed += 1
+
+    def _tidy(self, store: Store, ledger: Ledger, cell: Cell) -> None:
+        """Drops what has ended; where that is not enough, puts the whole state first."""
+        while ledger.slices and ledger.slices[0].end <= cell.passed and len(ledger.slices) > 1:
+            self._drop(store, ledger.slices.pop(0))
+        first, *others = ledger.slices
+        later = sum(s.bytes for s in others) if first.whole else sum(s.bytes for s in ledger.slices)
+        grown = later > max(_COMPACT_BYTES, _COMPACT_TIMES * (first.bytes if first.whole else 0))
+        endless = any(s.end >= FOREVER for s in ledger.slices)
+        if len(ledger.slices) > MOST_SLICES or (endless and grown):
+            whole = Slice(ledger.version, ledger.token, 0, 0, FOREVER, whole=True)
+            # The last slice has the version of the whole state, and its pieces make room for it.
+            for slice in ledger.slices:
+                self._drop(store, slice)
+            self._write(store, whole, pack(cell.dump(), compress=False))
+            ledger.slices = [whole]
+
+    def _end(self, blobs: list[bytes], cell: Cell) -> int:
+        """From which tick on a trigger's rows are all over."""
+        end = cell.passed
+        for blob in blobs:
+            header, batch = read_blob(blob)
+            if batch.num_rows:
+                length = self._lengths[header.source]
+                largest = cell.clock.sources[header.source].largest_ms
+                if length is None or largest is None:
+                    return FOREVER
+                end = max(end, tick(largest + length, GRID))
+        return end
+
+    def _write(self, store: Store, slice: Slice, data: bytes) -> None:
+        pieces = [data[i : i + PIECE_BYTES] for i in range(0, len(data), PIECE_BYTES)]
+        for number, piece in enumerate(pieces):
+            store.keep_piece(slice.version, number, piece)
+        slice.pieces, slice.bytes = len(pieces), len(data)
+
+    def _read(self, store: Store, slice: Slice) -> bytes:
+        return b"".join(store.piece(slice.version, number) for number in range(slice.pieces))
+
+    def _drop(self, store: Store, slice: Slice) -> None:
+        for number in range(slice.pieces):
+            store.drop_piece(slice.version, number)
+
+
+def _window_lengths(spread: Spread) -> list[int | None]:
+    """For each source how long after its time a row can matter at most; None: nobody knows."""
+    lengths: list[int | None] = []
+    for source in spread.sources:
+        if source.changes or spread.cells.whole:
+            lengths.append(None)
+            continue
+        ours: list[int | None] = [0]
+        for window in spread.query.windows:
+            if window.stream.value == source.name:
+                match window.window:
+                    case Range(range_ms):
+                        ours.append(range_ms)
+                    case Slide(range_ms, slide_ms):
+                        ours.append(range_ms + slide_ms)
+                    case Step(range_ms, step_ms):
+                        ours.append(range_ms + step_ms)
+                    case Now():
+                        ours.append(1)
+                    case _:
+                        ours.append(None)
+        lengths.append(None if None in ours else max(n for n in ours if n is not None))
+    return lengths
+
+
+def _written(clock: bytes, blobs: list[bytes]) -> bytes:
+    sink = pa.BufferOutputStream()
+    schema = pa.schema([("blob", pa.large_binary())])
+    with pa.ipc.new_stream(sink, schema) as writer:
+        writer.write_batch(pa.RecordBatch.from_arrays([pa.array([clock, *blobs], pa.large_binary())], schema=schema))
+    return sink.getvalue().to_pybytes()
+
+
+def _unwritten(data: bytes) -> tuple[bytes, list[bytes]]:
+    with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
+        clock, *blobs = (bytes(blob) for blob in reader.read_all()["blob"].to_pylist() if blob is not None)
+    return clock, blobs
+
+
+def changed_message(before: str, now: str) -> str:
+    """What changed between a checkpoint and the job that is to go on from it."""
+    old, new = json.loads(before), json.loads(now)
+    names = {
+        "text": "the query",
+        "output": "the output operator",
+        "base": "the base of IRIs",
+        "sources": "the sources",
+        "cells": "the cells",
+        "t0_ms": "t0_ms",
+        "lateness_ms": "the lateness",
+        "now_ms": "NOW()",
+        "layout": "the layout of millstream's state",
+    }
+    differing: list[str] = [what for name, what in names.items() if old.get(name) != new.get(name)]
+    detail = ""
+    if old.get("cells") != new.get("cells"):
+        counts: list[Any] = [_count(fields["cells"]["shares"]) for fields in (old, new)]
+        detail = f" (it had {counts[0]} cells, now {counts[1]})" if counts[0] != counts[1] else ""
+    return (
+        f"the checkpoint was written by another job: {', '.join(differing) or 'something'} changed{detail}. "
+        "Go on with the job as it was, or start the new one with a new checkpoint."
+    )
+
+
+def _count(shares: list[int]) -> int:
+    count = 1
+    for share in shares:
+        count *= share
+    return count

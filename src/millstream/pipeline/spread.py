@@ -1,0 +1,133 @@
+"""A query as it is spread: everything that readers, cells and restarts must agree on, as one JSON text.
+
+The text is part of every job's plan and of the cells' state: a job whose text differs from that of its checkpoint would
+look for triples where they never went, so it is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from pyoxigraph import BlankNode, Variable
+
+from millstream.engine.options import output_named
+from millstream.language import algebra as a
+from millstream.language import parse_query
+from millstream.plan.cells import Cells, cells_for
+from millstream.plan.conjunction import Conjunction, GraphSource, MergedSource, Source, WindowSource, conjunction_of
+
+LAYOUT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class StreamedSource:
+    """One source of a job: a stream, or changes of a graph."""
+
+    name: str | None
+    """The IRI of the stream or graph; None is the default graph."""
+    changes: bool = False
+    rate: str | None = None
+    """Elements a second, where nothing else tells their times."""
+    ordered: bool = True
+    """Whether it has an order of its own beyond that of its triggers."""
+
+    @property
+    def fraction(self) -> Fraction | None:
+        return None if self.rate is None else Fraction(self.rate)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A query over sources, on a grid of cells."""
+
+    text: str
+    output: str | None
+    base: str | None
+    sources: tuple[StreamedSource, ...]
+    cells: Cells
+    t0_ms: int = 0
+    lateness_ms: int = 0
+    now_ms: int = 0
+
+    @cached_property
+    def query(self) -> a.Query:
+        query = parse_query(self.text, self.base)
+        return query if self.output is None else replace(query, output=output_named(self.output))
+
+    @cached_property
+    def plan(self) -> Conjunction:
+        return conjunction_of(self.query)
+
+    def reads(self, source: StreamedSource, of: Source) -> bool:
+        """Whether a pattern's source is fed by one of the job's."""
+        parts = of.parts if isinstance(of, MergedSource) else (of,)
+        for part in parts:
+            match part:
+                case WindowSource(window):
+                    if not source.changes and window.stream.value == source.name:
+                        return True
+                case GraphSource(graph):
+                    if source.changes and (None if graph is None else graph.value) == source.name:
+                        return True
+        return False
+
+    def to_json(self) -> str:
+        grid = {
+            "variables": [[v.value, isinstance(v, BlankNode)] for v in self.cells.variables],
+            "shares": list(self.cells.shares),
+            "why": self.cells.why,
+            "whole": self.cells.whole,
+            "stateless": self.cells.stateless,
+        }
+        fields: dict[str, Any] = {
+            "layout": LAYOUT,
+            "text": self.text,
+            "output": self.output,
+            "base": self.base,
+            "sources": [asdict(s) for s in self.sources],
+            "cells": grid,
+            "t0_ms": self.t0_ms,
+            "lateness_ms": self.lateness_ms,
+            "now_ms": self.now_ms,
+        }
+        return json.dumps(fields, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Spread:
+        fields = json.loads(text)
+        grid = fields["cells"]
+        variables = tuple(BlankNode(name) if blank else Variable(name) for name, blank in grid["variables"])
+        cells = Cells(variables, tuple(grid["shares"]), grid["why"], grid["whole"], grid["stateless"])
+        return cls(
+            fields["text"],
+            fields["output"],
+            fields["base"],
+            tuple(StreamedSource(**s) for s in fields["sources"]),
+            cells,
+            fields["t0_ms"],
+            fields["lateness_ms"],
+            fields["now_ms"],
+        )
+
+
+def spread(
+    text: str,
+    sources: Sequence[StreamedSource],
+    *,
+    cells: int,
+    output: str | None = None,
+    base: str | None = None,
+    t0_ms: int = 0,
+    lateness_ms: int = 0,
+    now_ms: int = 0,
+    sizes: Mapping[int, float] | None = None,
+) -> Spread:
+    """Plans a query for at most so many cells; raises for queries and outputs that are not run."""
+    draft = Spread(text, output, base, tuple(sources), Cells((), (), ""), t0_ms, lateness_ms, now_ms)
+    changing = any(s.changes for s in sources)
+    return replace(draft, cells=cells_for(draft.query, draft.plan, cells, sizes, changing=changing))

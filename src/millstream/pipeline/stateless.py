@@ -1,0 +1,70 @@
+"""EVENT queries on Spark: every element is matched where it is read, without shuffle or state.
+
+A blob has whole elements. They go through a cell one after the other, each emptying the windows of the one before, so that
+only what an element gives by itself is emitted. No answer depends on the order of elements, so none is late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from millstream.operators.rows import ELEMENT, tick
+from millstream.pipeline.blobs import numbers_of, read_blob
+from millstream.pipeline.cell import Cell
+from millstream.pipeline.processor import ANSWERS, to_bytes
+from millstream.pipeline.rows import begins_of
+from millstream.pipeline.shared import Shared
+from millstream.pipeline.spread import Spread
+from millstream.pipeline.static import StaticData
+
+_matchers: dict[str, ElementMatcher] = {}
+
+
+def match_elements(
+    job: str, pack: str, static: Shared | None, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Blobs with whole elements to answers, in one task."""
+    matcher = _matchers.get(job)
+    if matcher is None:
+        data = None if static is None else StaticData.from_bytes(static.value)
+        matcher = _matchers[job] = ElementMatcher(Spread.from_json(pack), data)
+    for batch in batches:
+        for blob in batch.column("blob"):
+            answers = matcher.match(blob.as_py())
+            if answers.num_rows:
+                kinds, blobs = pa.array([ANSWERS], pa.int32()), pa.array([to_bytes(answers)], pa.binary())
+                yield pa.RecordBatch.from_arrays([kinds, blobs], ["kind", "blob"])
+
+
+class ElementMatcher(Cell):
+    """A cell that answers each element alone."""
+
+    def __init__(self, spread: Spread, static: StaticData | None = None) -> None:
+        # With the windows emptied in between, all that holds after an element is what appeared with it.
+        super().__init__(replace(spread, output="istream"), 0, static)
+        self._matched = 0
+
+    def match(self, blob: bytes) -> pa.Table:
+        """The answers of a chunk's elements."""
+        header, batch = read_blob(blob)
+        if not batch.num_rows:
+            return self._query.take_table()
+        at_ms = numbers_of(batch, "at")
+        rows = self._rows(header, batch, at_ms)
+        begins = begins_of(rows)
+        # Times of their own making, since elements may come in any order of time.
+        turns = self._matched + np.cumsum(begins)
+        self._matched = int(turns[-1])
+        stream = self._spread.sources[header.source].name
+        assert stream is not None
+        self._core.pass_time(tick(int(turns[0]), ELEMENT))
+        self._run.elements(self._batch(stream, {**rows, "at_ms": turns}, None, tagged=True))
+        self._core.pass_time(tick(int(turns[-1]), ELEMENT))
+        answers = self._query.take_table()
+        self._core.housekeeping()
+        place = answers["at_ms"].to_numpy() - int(turns[0])
+        return answers.set_column(0, "at_ms", pa.array(at_ms[begins][place]))

@@ -1,0 +1,169 @@
+"""A job without Spark: sources cut into triggers, parts and chunks, blobs in any order, workers that die.
+
+Cells live in the memory of two workers. An attempt may be lost after it ran, as when a task is tried again; a worker may
+lose its cells. The store keeps only what a committed attempt wrote.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from millstream.engine.intake import Encoder
+from millstream.pipeline.cell import Cell
+from millstream.pipeline.keys import keys_of
+from millstream.pipeline.packing import Packer
+from millstream.pipeline.reading import Part
+from millstream.pipeline.slices import CellKeeper, Living
+from millstream.pipeline.spread import Spread
+from millstream.pipeline.static import StaticData
+
+
+@dataclass(frozen=True)
+class Element:
+    """Triples of one time: an element of a stream, or a change of a graph."""
+
+    triples: tuple[str, ...]
+    at_ms: int
+    op: int = 1
+
+
+@dataclass
+class DictStore:
+    """A state store that can forget an attempt."""
+
+    committed: dict[Any, Any] = field(default_factory=dict)
+    pending: dict[Any, Any] = field(default_factory=dict)
+
+    def ledger(self) -> str | None:
+        return self.committed.get("ledger")
+
+    def keep_ledger(self, text: str) -> None:
+        self.pending["ledger"] = text
+
+    def piece(self, version: int, number: int) -> bytes:
+        return self.committed[version, number]
+
+    def keep_piece(self, version: int, number: int, data: bytes) -> None:
+        self.pending[version, number] = data
+
+    def drop_piece(self, version: int, number: int) -> None:
+        self.pending[version, number] = None
+
+    def commit(self) -> None:
+        self.committed.update(self.pending)
+        self.committed = {key: value for key, value in self.committed.items() if value is not None}
+        self.pending = {}
+
+    def forget_attempt(self) -> None:
+        self.pending = {}
+
+
+Row = tuple[int, int, tuple[str | None, ...]]
+
+
+class Job:
+    """A spread query with its cells."""
+
+    def __init__(self, spread: Spread, static: StaticData | None, seed: int, *, calm: bool = False) -> None:
+        self.spread = spread
+        self._random = random.Random(seed)
+        self._calm = calm
+        self._packers = [Packer(spread, i) for i in range(len(spread.sources))]
+        self._parts = [0] * len(spread.sources)
+        self._stores = [DictStore() for _ in range(spread.cells.count)]
+        self._workers: list[dict[int, Living]] = [{}, {}]
+        sent = None if static is None else StaticData.from_bytes(static.to_bytes())
+        self._keepers = [
+            CellKeeper(spread, number, lambda number=number: Cell(spread, number, sent))  # type: ignore[misc]
+            for number in range(spread.cells.count)
+        ]
+        self.answers: list[Row] = []
+        self.late: set[tuple[int, int, int, int]] = set()
+
+    def trigger(self, arrived: list[list[Element]], *, ended: bool = False) -> None:
+        """Everything that came since the last trigger, by source; `ended` tells all cells that no more will."""
+        blobs: list[tuple[int, bytes]] = []
+        for source, elements in enumerate(arrived):
+            for part in _cut(elements, self._random):
+                blobs.extend(self._pack(source, part))
+            if ended:
+                part = Part(source=source, sequence=self._next_part(source), ended=True)
+                blobs.extend(self._packers[source].begin().nothing(part))
+        self._random.shuffle(blobs)
+        keys = keys_of(self.spread.cells.count)
+        for cell, keeper in enumerate(self._keepers):
+            ours = [blob for key, blob in blobs if key == keys[cell]]
+            if ours:
+                self._take(cell, keeper, ours)
+
+    def _take(self, cell: int, keeper: CellKeeper, blobs: list[bytes]) -> None:
+        store = self._stores[cell]
+        while True:
+            worker = self._workers[0 if self._calm else self._random.randrange(2)]
+            if not self._calm and self._random.random() < 0.1:
+                worker.clear()
+            outcome, living, _ = keeper.take(store, worker.get(cell), blobs)
+            worker[cell] = living
+            if self._calm or self._random.random() < 0.8:
+                break
+            store.forget_attempt()
+        store.commit()
+        rows = outcome.answers.to_pylist()
+        names = outcome.answers.column_names[2:]
+        self.answers.extend((row["at_ms"], row["weight"], tuple(row[name] for name in names)) for row in rows)
+        self.late.update((r["source"], r["part"], r["element"], r["at_ms"]) for r in outcome.late.to_pylist())
+
+    def _next_part(self, source: int) -> int:
+        self._parts[source] += 1
+        return self._parts[source]
+
+    def _pack(self, source: int, elements: list[Element]) -> list[tuple[int, bytes]]:
+        packer = self._packers[source].begin()
+        encoder = Encoder(packer.dictionary)
+        number = self._next_part(source)
+        blobs = []
+        rate = self.spread.sources[source].fraction
+        before = 0
+        for chunk, some in enumerate(_cut(elements, self._random)):
+            encoded = [encoder.encode("\n".join(e.triples).encode(), packer.summary).triples for e in some]
+            triples = np.concatenate([np.empty((0, 3), np.int64), *encoded])
+            sizes = [len(x) for x in encoded]
+            element = np.repeat(np.arange(len(some)), sizes)
+            at_ms = None if rate is not None else np.array([e.at_ms for e in some], np.int64)
+            numbers = None if rate is None else element + before
+            op = np.repeat(np.array([e.op for e in some], np.int64), sizes) if self.spread.sources[source].changes else None
+            blobs.extend(packer.pack_rows(number, chunk, triples, element, at_ms, numbers, len(some), op))
+            before += len(some)
+        return blobs
+
+    def stored_slices(self) -> list[int]:
+        return [len([key for key in store.committed if isinstance(key, tuple)]) for store in self._stores]
+
+
+def _cut(items: list[Element], chance: random.Random) -> list[list[Element]]:
+    parts: list[list[Element]] = []
+    while items:
+        size = chance.randint(1, len(items))
+        parts.append(items[:size])
+        items = items[size:]
+    return parts
+
+
+def in_order(sources: list[list[Element]], lateness_ms: int) -> tuple[list[tuple[int, Element]], int]:
+    """What a run processes, with the source of each, and how many elements are late."""
+    kept: list[tuple[int, int, int, Element]] = []
+    late = 0
+    for number, elements in enumerate(sources):
+        largest: int | None = None
+        for place, element in enumerate(elements):
+            if largest is not None and element.at_ms < largest - lateness_ms:
+                late += 1
+                continue
+            largest = element.at_ms if largest is None else max(largest, element.at_ms)
+            kept.append((element.at_ms, number, place, element))
+    kept.sort(key=lambda k: k[:3])
+    return [(number, element) for _, number, _, element in kept], late

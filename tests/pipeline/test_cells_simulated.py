@@ -1,0 +1,112 @@
+"""The answers of any number of cells are those of one engine, for every cut into triggers and whatever dies in between."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from millstream import Engine
+from millstream.errors import UnsupportedQueryError
+from millstream.pipeline.spread import StreamedSource, spread
+from millstream.pipeline.static import read_static
+from tests.engine.scenarios import GRAPHS, STREAMS, queries, triples
+from tests.pipeline.simulation import Element, Job, Row, in_order
+
+SOURCES = [StreamedSource(s) for s in STREAMS] + [StreamedSource(g, changes=True) for g in GRAPHS]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A query over sources that bring what they bring, each in its own order."""
+
+    query: str
+    output: str | None
+    lateness_ms: int
+    loaded: tuple[str, ...]
+    sources: tuple[StreamedSource, ...]
+    elements: tuple[tuple[Element, ...], ...]
+
+
+@st.composite
+def elements_of(draw: st.DrawFn, lateness_ms: int, changes: bool) -> tuple[Element, ...]:
+    now = draw(st.integers(-3, 3))
+    found = []
+    for _ in range(draw(st.integers(0, 12))):
+        now += draw(st.sampled_from([0, 0, 1, 1, 2, 5]))
+        at_ms = now - draw(
+            st.sampled_from([0, 0, 0, 0, 1, 2, 3]) if lateness_ms or draw(st.integers(0, 5)) == 0 else st.just(0)
+        )
+        op = draw(st.sampled_from([1, 1, -1])) if changes else 1
+        some = tuple(dict.fromkeys(draw(st.lists(triples, min_size=1, max_size=3))))
+        found.append(Element(some, at_ms, op))
+    return tuple(found)
+
+
+@st.composite
+def some_settings(draw: st.DrawFn) -> Setting:
+    lateness_ms = draw(st.sampled_from([0, 0, 2]))
+    chosen = draw(st.sampled_from([SOURCES[:1], SOURCES[:2], SOURCES[:3], SOURCES]))
+    found = tuple(draw(elements_of(lateness_ms, s.changes)) for s in chosen)
+    output = draw(st.sampled_from([None, "istream", "dstream", "rstream", "changes", "changes"]))
+    loaded = tuple(draw(st.lists(triples, max_size=4)))
+    return Setting(draw(queries()), output, lateness_ms, loaded, tuple(chosen), found)
+
+
+def expected(setting: Setting) -> tuple[Counter[Row], int]:
+    engine = Engine()
+    for graph in GRAPHS:
+        engine.load("\n".join(setting.loaded).encode(), graph=graph, format="nt")
+    query = engine.register(setting.query, output=setting.output)
+    ordered, late = in_order([list(e) for e in setting.elements], setting.lateness_ms)
+    for number, element in ordered:
+        source, text = setting.sources[number], "\n".join(element.triples)
+        if not source.changes:
+            engine.push(source.name or "", text, at_ms=element.at_ms)
+        elif element.op > 0:
+            engine.insert(text, at_ms=element.at_ms, graph=source.name)
+        else:
+            engine.delete(text, at_ms=element.at_ms, graph=source.name)
+    engine.finish()
+    table = query.take_table().to_pylist()
+    return Counter((r["at_ms"], r["weight"], tuple(r[v] for v in query.variables)) for r in table), late
+
+
+def simulated(setting: Setting, cells: int, seed: int, cuts: list[int]) -> Job | None:
+    try:
+        job_plan = spread(
+            setting.query, setting.sources, cells=cells, output=setting.output, lateness_ms=setting.lateness_ms
+        )
+    except UnsupportedQueryError:
+        return None
+    if job_plan.cells.stateless or {w.stream.value for w in job_plan.query.windows} - {s.name for s in setting.sources}:
+        return None
+    text = "\n".join(setting.loaded).encode()
+    static = read_static(dict.fromkeys(GRAPHS, text), job_plan, lambda r: None, format="nt")
+    job = Job(job_plan, static, seed)
+    left = [list(e) for e in setting.elements]
+    turn = 0
+    while any(left):
+        arrived = []
+        for number, elements in enumerate(left):
+            # Now and then everybody brings something, or some source never would.
+            size = max(cuts[turn % len(cuts)], turn % 7 == 0) if cuts else len(elements)
+            turn += 1
+            arrived.append(elements[:size])
+            left[number] = elements[size:]
+        if any(arrived):
+            job.trigger(arrived)
+    job.trigger([[] for _ in left], ended=True)
+    return job
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(some_settings(), st.sampled_from([1, 2, 3, 4, 8]), st.integers(0, 1 << 30), st.lists(st.integers(0, 4), max_size=6))
+def test_cells_answer_as_one_engine(setting: Setting, cells: int, seed: int, cuts: list[int]) -> None:
+    job = simulated(setting, cells, seed, cuts)
+    assume(job is not None)
+    assert job is not None
+    answers, _ = expected(setting)
+    assert Counter(job.answers) == answers
