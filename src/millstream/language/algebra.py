@@ -10,167 +10,88 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Variable
+from pyoxigraph import Literal, NamedNode, Variable
 
 from millstream.errors import Place
+from millstream.language.algebra_expressions import (
+    Aggregate,
+    Alternative,
+    And,
+    Arithmetic,
+    Comparison,
+    Exists,
+    Expression,
+    FunctionCall,
+    In,
+    Inverse,
+    Link,
+    NegatedPropertySet,
+    Not,
+    OneOrMore,
+    Or,
+    PatternTerm,
+    PropertyPath,
+    Sequence,
+    Term,
+    UnaryMinus,
+    UnaryPlus,
+    ZeroOrMore,
+    ZeroOrOne,
+    place_field,
+)
 from millstream.language.windows import StreamWindow
 
-Term: TypeAlias = NamedNode | Literal | BlankNode
-PatternTerm: TypeAlias = NamedNode | Literal | BlankNode | Variable
-
-
-def _place() -> Place | None:
-    return field(default=None, compare=False, repr=False)
-
-
-# Expressions ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Or:
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class And:
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    operand: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """One of `=`, `!=`, `<`, `>`, `<=`, `>=`."""
-
-    operator: str
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class In:
-    operand: Expression
-    choices: tuple[Expression, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Arithmetic:
-    """One of `+`, `-`, `*`, `/`."""
-
-    operator: str
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class UnaryPlus:
-    operand: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class UnaryMinus:
-    operand: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionCall:
-    """A built-in by its upper-case name or any other function by its IRI."""
-
-    function: str | NamedNode
-    arguments: tuple[Expression, ...]
-    place: Place | None = _place()
-
-
-@dataclass(frozen=True, slots=True)
-class Exists:
-    pattern: Pattern
-    place: Place | None = _place()
-
-
-@dataclass(frozen=True, slots=True)
-class Aggregate:
-    """An aggregate over a group; `operand` is None for COUNT(*)."""
-
-    function: str | NamedNode
-    operand: Expression | None
-    distinct: bool = False
-    separator: str | None = None
-    place: Place | None = _place()
-
-
-Expression: TypeAlias = (
-    Variable
-    | NamedNode
-    | Literal
-    | Or
-    | And
-    | Not
-    | Comparison
-    | In
-    | Arithmetic
-    | UnaryPlus
-    | UnaryMinus
-    | FunctionCall
-    | Exists
-    | Aggregate
-)
-"""An Aggregate stands in expressions only between parsing and grouping; a finished query has them in Group alone."""
-
-
-# Property paths -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    predicate: NamedNode
-
-
-@dataclass(frozen=True, slots=True)
-class Inverse:
-    path: PropertyPath
-
-
-@dataclass(frozen=True, slots=True)
-class Sequence:
-    first: PropertyPath
-    second: PropertyPath
-
-
-@dataclass(frozen=True, slots=True)
-class Alternative:
-    left: PropertyPath
-    right: PropertyPath
-
-
-@dataclass(frozen=True, slots=True)
-class ZeroOrOne:
-    path: PropertyPath
-
-
-@dataclass(frozen=True, slots=True)
-class ZeroOrMore:
-    path: PropertyPath
-
-
-@dataclass(frozen=True, slots=True)
-class OneOrMore:
-    path: PropertyPath
-
-
-@dataclass(frozen=True, slots=True)
-class NegatedPropertySet:
-    """Any predicate but these."""
-
-    predicates: frozenset[NamedNode]
-
-
-PropertyPath: TypeAlias = Link | Inverse | Sequence | Alternative | ZeroOrOne | ZeroOrMore | OneOrMore | NegatedPropertySet
-
+__all__ = [
+    "BGP",
+    "Aggregate",
+    "Alternative",
+    "And",
+    "Arithmetic",
+    "Comparison",
+    "Dataset",
+    "Distinct",
+    "Exists",
+    "Expression",
+    "Extend",
+    "Filter",
+    "Form",
+    "FunctionCall",
+    "Graph",
+    "Group",
+    "In",
+    "Inverse",
+    "Join",
+    "LeftJoin",
+    "Link",
+    "Minus",
+    "NegatedPropertySet",
+    "Not",
+    "OneOrMore",
+    "Or",
+    "OrderBy",
+    "OrderCondition",
+    "Output",
+    "Path",
+    "Pattern",
+    "PatternTerm",
+    "Project",
+    "PropertyPath",
+    "Query",
+    "Reduced",
+    "Sequence",
+    "Service",
+    "Slice",
+    "Term",
+    "TriplePattern",
+    "UnaryMinus",
+    "UnaryPlus",
+    "Union",
+    "Values",
+    "Warning",
+    "Window",
+    "ZeroOrMore",
+    "ZeroOrOne",
+]
 
 # Graph patterns -------------------------------------------------------------------------------------------------------
 
@@ -241,7 +162,7 @@ class Window:
 
     window: StreamWindow
     pattern: Pattern
-    place: Place | None = _place()
+    place: Place | None = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +185,7 @@ class Service:
     name: NamedNode | Variable
     pattern: Pattern
     silent: bool
-    place: Place | None = _place()
+    place: Place | None = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,7 +290,7 @@ class Warning:
 
     message: str
     legal: str
-    place: Place | None = _place()
+    place: Place | None = place_field()
 
     def __str__(self) -> str:
         where = f"line {self.place.line}, column {self.place.column}: " if self.place else ""
@@ -397,7 +318,7 @@ class Query:
     prefixes: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     warnings: tuple[Warning, ...] = field(default=(), compare=False)
     text: str = field(default="", compare=False, repr=False)
-    place: Place | None = _place()
+    place: Place | None = place_field()
 
     @property
     def closes_windows(self) -> bool:

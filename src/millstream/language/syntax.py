@@ -11,138 +11,82 @@ from typing import TypeAlias
 from pyoxigraph import Literal, Variable
 
 from millstream.errors import Place
-
-
-def _place() -> Place:
-    return field(compare=False, repr=False)  # type: ignore[no-any-return]  # dataclasses.field is typed as the field's value
-
-
-# Terms ----------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class IRIReference:
-    """`<...>`, possibly relative."""
-
-    value: str
-    place: Place = _place()
-
-
-@dataclass(frozen=True, slots=True)
-class PrefixedName:
-    prefix: str
-    local: str
-    place: Place = _place()
-
-
-IRI: TypeAlias = IRIReference | PrefixedName
-
-
-@dataclass(frozen=True, slots=True)
-class TypedLiteral:
-    lexical: str
-    datatype: IRI
-
-
-@dataclass(frozen=True, slots=True)
-class TaggedLiteral:
-    """A string with a language tag, which may not be one."""
-
-    lexical: str
-    language: str
-    place: Place = _place()
-
-
-@dataclass(frozen=True, slots=True)
-class BlankNodeLabel:
-    """A blank node of the text; one that has no label there gets one that no text can have."""
-
-    label: str
-    place: Place = _place()
-
-
-Term: TypeAlias = Variable | IRI | Literal | TypedLiteral | TaggedLiteral | BlankNodeLabel
-
-
-# Expressions ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """An operator of section 17.3 with its operands; `IN` takes the tested value first."""
-
-    operator: str
-    operands: tuple[Expression, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A built-in function by its upper-case name, or any function by IRI."""
-
-    function: str | IRI
-    arguments: tuple[Expression, ...]
-    distinct: bool
-    place: Place = _place()
-
-
-@dataclass(frozen=True, slots=True)
-class AggregateCall:
-    """`operand` is None for COUNT(*)."""
-
-    function: str
-    operand: Expression | None
-    distinct: bool
-    separator: str | None
-    separator_place: Place | None = field(compare=False, repr=False)
-    place: Place = _place()
-
-
-@dataclass(frozen=True, slots=True)
-class ExistsCall:
-    group: GroupGraphPattern
-    negated: bool
-    place: Place = _place()
-
-
-Expression: TypeAlias = (
-    Variable | IRI | Literal | TypedLiteral | TaggedLiteral | Operation | Call | AggregateCall | ExistsCall
+from millstream.language.syntax_terms import (
+    IRI,
+    AggregateCall,
+    Alternative,
+    BlankNodeLabel,
+    Call,
+    ExistsCall,
+    Expression,
+    Inverse,
+    IRIReference,
+    NegatedSet,
+    Operation,
+    Path,
+    PrefixedName,
+    Repetition,
+    Sequence,
+    TaggedLiteral,
+    Term,
+    TypedLiteral,
+    place_field,
 )
 
-
-# Paths ----------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Inverse:
-    path: Path
-
-
-@dataclass(frozen=True, slots=True)
-class Sequence:
-    steps: tuple[Path, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Alternative:
-    choices: tuple[Path, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Repetition:
-    """A path with `?`, `*` or `+`."""
-
-    path: Path
-    modifier: str
-
-
-@dataclass(frozen=True, slots=True)
-class NegatedSet:
-    forward: tuple[IRI, ...]
-    backward: tuple[IRI, ...]
-
-
-Path: TypeAlias = IRI | Inverse | Sequence | Alternative | Repetition | NegatedSet
-
+__all__ = [
+    "IRI",
+    "AggregateCall",
+    "Alternative",
+    "AskQuery",
+    "BaseDeclaration",
+    "BindElement",
+    "BlankNodeLabel",
+    "Call",
+    "ConstructQuery",
+    "DatasetClause",
+    "DescribeQuery",
+    "DurationText",
+    "Element",
+    "ExistsCall",
+    "Expression",
+    "FilterElement",
+    "FromClause",
+    "FromStream",
+    "GraphPattern",
+    "GroupCondition",
+    "GroupGraphPattern",
+    "IRIReference",
+    "InlineData",
+    "Inverse",
+    "MinusPattern",
+    "NegatedSet",
+    "Operation",
+    "OptionalPattern",
+    "OrderCondition",
+    "Path",
+    "PrefixDeclaration",
+    "PrefixedName",
+    "Prologue",
+    "QueryUnit",
+    "Register",
+    "Repetition",
+    "SelectClause",
+    "SelectItem",
+    "SelectQuery",
+    "Sequence",
+    "ServicePattern",
+    "SolutionModifier",
+    "StreamGraphPattern",
+    "SubSelect",
+    "TaggedLiteral",
+    "Term",
+    "Triple",
+    "TriplesBlock",
+    "TypedLiteral",
+    "UnionPattern",
+    "WindowClause",
+    "WindowGraphPattern",
+]
 
 # Patterns -------------------------------------------------------------------------------------------------------------
 
@@ -157,13 +101,13 @@ class Triple:
 @dataclass(frozen=True, slots=True)
 class TriplesBlock:
     triples: tuple[Triple, ...]
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
 class GroupGraphPattern:
     elements: tuple[Element, ...]
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +136,7 @@ class MinusPattern:
 class GraphPattern:
     name: Variable | IRI
     group: GroupGraphPattern
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +144,7 @@ class ServicePattern:
     name: Variable | IRI
     group: GroupGraphPattern
     silent: bool
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +156,7 @@ class FilterElement:
 class BindElement:
     expression: Expression
     variable: Variable
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +165,7 @@ class InlineData:
 
     variables: tuple[Variable, ...]
     rows: tuple[tuple[IRI | Literal | TypedLiteral | TaggedLiteral | None, ...], ...]
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +175,7 @@ class StreamGraphPattern:
     stream: Variable | IRI
     window: WindowClause
     group: GroupGraphPattern
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +184,7 @@ class WindowGraphPattern:
 
     name: Variable | IRI
     group: GroupGraphPattern
-    place: Place = _place()
+    place: Place = place_field()
 
 
 Element: TypeAlias = (
@@ -266,7 +210,7 @@ Element: TypeAlias = (
 @dataclass(frozen=True, slots=True)
 class DurationText:
     text: str
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +237,7 @@ class FromClause:
 
     graph: IRI
     named: bool
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +247,7 @@ class FromStream:
     stream: IRI
     window: WindowClause
     name: IRI | None
-    place: Place = _place()
+    place: Place = place_field()
 
 
 DatasetClause: TypeAlias = FromClause | FromStream
@@ -317,7 +261,7 @@ class Register:
     name: IRI | str
     computed_every: Place | None
     prologue: Prologue
-    place: Place = _place()
+    place: Place = place_field()
 
 
 # Queries --------------------------------------------------------------------------------------------------------------
@@ -342,7 +286,7 @@ class SelectItem:
     variable: Variable
     expression: Expression | None
     parenthesised: bool
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,14 +298,14 @@ class SelectClause:
     reduced: bool
     output: str | None
     output_place: Place | None = field(compare=False, repr=False)
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
 class GroupCondition:
     expression: Expression
     variable: Variable | None
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,7 +345,7 @@ class ConstructQuery:
     dataset: tuple[DatasetClause, ...]
     where: GroupGraphPattern
     modifier: SolutionModifier
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,7 +365,7 @@ class DescribeQuery:
     dataset: tuple[DatasetClause, ...]
     where: GroupGraphPattern | None
     modifier: SolutionModifier
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
