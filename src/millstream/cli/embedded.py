@@ -43,6 +43,8 @@ class _Embedded:
         self._lane_set_aside = 0
         self._next_turn = time.monotonic() + _TURN_S
         self._next_checkpoint = 0.0
+        # The state in which the input ended: should more come, a later run goes on as if there had been no end.
+        self._open_end: Saved | None = None
         self._arrived = threading.Event()
         self._checkpoint = Checkpoint(run.options) if run.options.checkpoint is not None else None
         saved = self._checkpoint.load() if self._checkpoint is not None else None
@@ -100,8 +102,7 @@ class _Embedded:
             # Also when stopped, or when a strict run meets bad data: what was answered is written.
             self._take()
         if self._checkpoint is not None:
-            # Before the end: should more input come, a later run goes on as if there had been no end.
-            self._save()
+            self._checkpoint.save(self._open_end or self._state())
         self._engine.finish()
         self._take()
 
@@ -128,6 +129,7 @@ class _Embedded:
                 restore_lane(lane, state)
             self._lanes.append(lane)
         merge = Merge(self._lanes, idle_s=options.idle_ms / 1000 if options.follow else None)
+        merge.leave_open(self._checkpoint is not None and not options.follow)
         self._next_checkpoint = time.monotonic() + options.checkpoint_every_ms / 1000
         while True:
             found = merge.take()
@@ -135,6 +137,10 @@ class _Embedded:
                 number, item = found
                 self._push(sources[number], item)
                 self._turn()
+            elif merge.at_open_end:
+                self._take()
+                self._open_end = self._state()
+                merge.leave_open(False)
             elif merge.finished:
                 return
             else:
@@ -181,7 +187,7 @@ class _Embedded:
         self._next_turn = now + _TURN_S
         self._take()
         if self._checkpoint is not None and (now >= self._next_checkpoint or self._run.stop.is_set()):
-            self._save()
+            self._checkpoint.save(self._state())
             self._next_checkpoint = time.monotonic() + self._options.checkpoint_every_ms / 1000
         self._run.check()
 
@@ -199,8 +205,8 @@ class _Embedded:
         counts.set_aside = found["rejected"] + self._lane_set_aside
         counts.at_ms = engine.clock_ms if counts.elements or found["changes"] else None
 
-    def _save(self) -> None:
-        assert self._checkpoint is not None
-        counts = {"answers": self._run.counts.answers, "late": self._lane_late, "set_aside": self._lane_set_aside}
+    def _state(self) -> Saved:
+        """Everything as it is now, which is after everything was taken."""
+        counts = {"answers": list(self._run.counts.answers), "late": self._lane_late, "set_aside": self._lane_set_aside}
         lanes = [lane_state(lane) for lane in self._lanes]
-        self._checkpoint.save(Saved(self._engine.snapshot(), lanes, self._run.lengths(), counts))
+        return Saved(self._engine.snapshot(), lanes, self._run.lengths(), counts)

@@ -24,6 +24,8 @@ class Lane:
         self.number = number
         self.feed = feed
         self.untimed = untimed
+        self.open_ended = False
+        """Whether what its source may still get counts: then the end of the input is not the end of the lane."""
         self.ordering: Ordering[Item] = Ordering(lateness_ms)
         self.ready: deque[Item] = deque()
         self.heard_at = time.monotonic()
@@ -36,7 +38,7 @@ class Lane:
         while not self.ready and not self._ended:
             item = self.feed.poll()
             if item is None:
-                if not self.feed.finished:
+                if self.open_ended or not self.feed.finished:
                     return
                 self._ended = True
                 self.ready.extend(what for _, what in ordering.everything())
@@ -79,6 +81,16 @@ class Merge:
     @property
     def finished(self) -> bool:
         return all(lane.finished for lane in self._lanes)
+
+    @property
+    def at_open_end(self) -> bool:
+        """Whether a source has no more input although its lane has not ended."""
+        return any(lane.open_ended and lane.feed.finished for lane in self._lanes)
+
+    def leave_open(self, is_open: bool) -> None:
+        """Whether to stop where the input ends, in the state from which more input could be taken."""
+        for lane in self._lanes:
+            lane.open_ended = is_open
 
     def take(self) -> tuple[int, Item] | None:
         """The next item with the number of its source; None if there is none yet, or none any more."""

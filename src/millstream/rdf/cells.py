@@ -21,6 +21,7 @@ Encoder = Callable[[str], str]
 
 _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]*")
 _NOT_IN_AN_IRI = re.compile(r"[\x00-\x20<>\"{}|^`\\]")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _NOT_IN_A_LABEL = re.compile(r"[^A-Za-z0-9]")
 _ESCAPED = re.compile(r'[\\"\n\r\t\x00-\x1f\x7f]')
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
@@ -49,6 +50,12 @@ def _raw(text: str) -> str:
     return text
 
 
+def _whole(text: str) -> str:
+    if not _SCHEME.match(text):
+        raise ValueError(f"{text!r} is no IRI: it has no scheme, such as http:")
+    return _raw(text)
+
+
 def _label(text: str) -> str:
     """Letters and digits stay; anything else becomes its number, so that different cells stay different."""
     return _NOT_IN_A_LABEL.sub(lambda match: f"_{ord(match[0]):x}_", text)
@@ -60,7 +67,7 @@ def _literal(text: str) -> str:
     return _ESCAPED.sub(lambda match: _ESCAPES.get(match[0]) or f"\\u{ord(match[0]):04X}", text)
 
 
-ENCODERS: dict[str, Encoder] = {"iri": _percent_encoded, "raw": _raw, "label": _label, "literal": _literal}
+ENCODERS: dict[str, Encoder] = {"iri": _percent_encoded, "raw": _raw, "whole": _whole, "label": _label, "literal": _literal}
 
 
 def datatype_encoder(name: str, time_format: str | None) -> Encoder:

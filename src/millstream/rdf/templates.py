@@ -208,7 +208,7 @@ class _Compiler:
 
     def _try_out(self, pattern: Pattern, where: str) -> None:
         """A triple must be one whatever the cells hold: so it is with some."""
-        text = pattern.format % tuple("1" for _ in pattern.slots)
+        text = pattern.format % tuple("x:1" if slot.encode is ENCODERS["whole"] else "1" for slot in pattern.slots)
         try:
             list(parse(input=f"{text} .".encode(), format=RdfFormat.N_TRIPLES))
         except (SyntaxError, ValueError) as error:
@@ -241,7 +241,8 @@ def _pattern(text: str, encode: Encoder) -> Pattern:
     slots = []
 
     def slot(match: re.Match[str]) -> str:
-        slots.append(Slot(match[2].strip(), ENCODERS["raw"] if match[1] else encode))
+        as_it_is = ENCODERS["whole" if text.startswith("<{+") and not slots else "raw"]
+        slots.append(Slot(match[2].strip(), as_it_is if match[1] else encode))
         return "%s"
 
     return Pattern(_PLACEHOLDER.sub(slot, text.replace("%", "%%")), tuple(slots))
