@@ -58,6 +58,11 @@ class GraphChange:
 Happening: TypeAlias = Element | GraphChange
 
 
+def triples_of(what: Happening) -> Triples:
+    """All triples that come or go."""
+    return what.intake.triples if isinstance(what, Element) else what.triples
+
+
 @dataclass(slots=True)
 class Stream:
     """One stream: who reads it and how much has come."""

@@ -7,9 +7,8 @@ it is held until the largest time seen, less the lateness, has reached it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, replace
-from fractions import Fraction
-from itertools import islice, pairwise
+from dataclasses import asdict
+from itertools import islice
 from typing import TypeVar
 
 import numpy as np
@@ -18,27 +17,17 @@ from pyoxigraph import Triple
 
 from millstream.engine.answers import Answer
 from millstream.engine.batch import ElementBatch
-from millstream.engine.core import Core, Element, GraphChange, Happening, Stream
+from millstream.engine.core import Core, Element, GraphChange, Happening, Stream, triples_of
 from millstream.engine.intake import Encoder, Intake
-from millstream.engine.lines import (
-    LineSource,
-    batch_at_rate,
-    first_at,
-    line_sources,
-    rate_of,
-    scanned,
-    set_aside,
-    time_at,
-)
+from millstream.engine.lines import line_sources, rate_of
 from millstream.engine.options import Options, checked_time, graph_iri
 from millstream.engine.ordering import Ordering
 from millstream.engine.query import ContinuousQuery
+from millstream.engine.scanning import Scanning
 from millstream.engine.snapshot import pack, unpack
-from millstream.engine.tables import clean_table, table_batch
 from millstream.errors import DataError, LateElementError
-from millstream.kernels.scanner import Scanned, Scanner
 from millstream.operators.rows import ELEMENT, GRID, tick
-from millstream.rdf import Format, Rejected, read_changes, read_elements, read_quads
+from millstream.rdf import Rejected, read_changes, read_elements, read_quads
 
 DEFAULT_MAX_PENDING = 10_000_000
 _TRIPLES_A_LOAD = 1 << 16
@@ -72,6 +61,16 @@ class Engine:
         self._ordering: Ordering[Happening] = Ordering(lateness_ms)
         self._rejected: list[Rejected] = []
         self._is_copy = False
+        self._scanning = Scanning(
+            self._core,
+            self._encoder,
+            self._ordering,
+            strict=strict,
+            take_batch=self._offer_batch,
+            set_late=self._late,
+            set_aside=self._set_aside,
+            check_pending=self._check_pending,
+        )
 
     # Datasets ---------------------------------------------------------------------------------------------------------
 
@@ -82,7 +81,7 @@ class Engine:
         """
         sources = line_sources(source, format, "line", self._set_aside)
         if sources is not None:
-            return self._load_lines(sources, graph_iri(graph))
+            return self._scanning.load(sources, graph_iri(graph))
         by_graph: dict[str | None, list[Triple]] = {}
         strict = self._options.strict
         for quad in read_quads(source, format=format, base=base, on_rejected=self._set_aside, strict=strict):
@@ -95,25 +94,6 @@ class Engine:
                 added += self._core.change_graph(change, self._core.now_tick)
         self._core.housekeeping()
         self._core.deliver()
-        return added
-
-    def _load_lines(self, sources: list[LineSource], graph: str | None) -> int:
-        """N-Triples and N-Quads, straight from the scanner."""
-        core, added = self._core, 0
-        for source in sources:
-            graphs = source.format is Format.N_QUADS
-            scanner = Scanner(core.dictionary, graphs=graphs, scope=self._encoder.scope())
-            for found, _ in scanned(source, scanner):
-                if found.errors:
-                    self._malformed(source, found)
-                triples = np.column_stack([found.s, found.p, found.o])
-                for name_id in [-1] if found.g is None else np.unique(found.g).tolist():
-                    some = triples if found.g is None else triples[found.g == name_id]
-                    # A graph named by a blank node goes by its label.
-                    name = graph if name_id < 0 else core.dictionary.decode_one(name_id).strip("<>")
-                    added += core.change_graph(GraphChange(name, some, insert=True), core.now_tick)
-                core.housekeeping()
-        core.deliver()
         return added
 
     def insert(self, triples: object, at_ms: int | None = None, graph: str | None = None) -> None:
@@ -253,9 +233,9 @@ class Engine:
         rate = None if self._options.lateness_ms else rate_of(time, element)
         sources = None if rate is None else line_sources(source, format, element, self._set_aside)
         if rate is not None and sources is not None:
-            self._read_lines(state, sources, rate)
+            self._scanning.read_lines(state, sources, rate)
             return
-        if time in (None, "column") and element is None and self._read_table(state, source):
+        if time in (None, "column") and element is None and self._scanning.read_table(state, source):
             return
         elements = read_elements(
             source,
@@ -272,61 +252,6 @@ class Engine:
             intake = self._encoder.encode(found.triples, state.summary, counted=state.counted)
             self._offer(checked_time(found.at_ms), Element(state.iri, intake))
             self._core.deliver()
-
-    def _read_table(self, stream: Stream, table: object) -> bool:
-        """A table as one batch, if nothing is wrong with it and nothing in its way."""
-        clean = clean_table(table) if self._ordering.passes_through else None
-        if clean is None or self._ordering.is_late(int(clean.at_ms[0])):
-            return False
-        checked_time(int(clean.at_ms[0]))
-        self._check_pending()
-        # Only who sees all triples of an element knows which of them are repeats.
-        summary = None if stream.counted and len(clean.at_ms) < clean.rows else stream.summary
-        scanner = Scanner(self._core.dictionary, summary=summary, scope=self._encoder.scope())
-        batch = table_batch(clean, scanner, stream.iri, stream.elements, stream.triples)
-        if batch is None:
-            return False
-        self._offer_batch(stream, batch, len(batch))
-        return True
-
-    def _read_lines(self, stream: Stream, sources: list[LineSource], rate: Fraction) -> None:
-        """Lines at a rate, straight from the scanner to the queries."""
-        statements = 0
-        for source in sources:
-            graphs = source.format is Format.N_QUADS
-            scope = self._encoder.scope()
-            scanner = Scanner(self._core.dictionary, graphs=graphs, summary=stream.summary, scope=scope)
-            for found, before in scanned(source, scanner):
-                if found.errors:
-                    self._malformed(source, found)
-                after = scanner.statements
-                if after == before:
-                    continue
-                self._check_pending()
-                moved = replace(found, index=found.index + statements) if statements else found
-                self._offer_lines(stream, moved, before + statements, after + statements, rate)
-            statements += scanner.statements
-
-    def _offer_lines(self, stream: Stream, found: Scanned, first: int, last: int, rate: Fraction) -> None:
-        """The statements of a source from one number up to another; those that are late are set aside first."""
-        point = self._ordering.point_ms
-        late = first if point is None else min(last, first_at(point, rate))
-        bounds = np.searchsorted(found.index, np.arange(first, max(first, late) + 1)).tolist()
-        for number, (low, high) in enumerate(pairwise(bounds), first):
-            triples = np.column_stack([found.s[low:high], found.p[low:high], found.o[low:high]])
-            self._late(time_at(number, rate), Element(stream.iri, Intake(triples, np.zeros(high - low, np.int64), 1)))
-        first = max(first, late)
-        if first < last:
-            checked_time(time_at(last - 1, rate))
-            sparse = all(run.is_timed for _, run in stream.runs)
-            counts = (first, last, stream.elements, stream.triples)
-            self._offer_batch(stream, batch_at_rate(stream.iri, found, counts, rate, sparse=sparse), last - first)
-
-    def _malformed(self, source: LineSource, found: Scanned) -> None:
-        if self._options.strict:
-            line, column, reason, text = found.errors[0]
-            raise DataError(reason, source=source.name, line=line, column=column, text=text)
-        set_aside(source, found, self._set_aside)
 
     # Time and order ---------------------------------------------------------------------------------------------------
 
@@ -366,7 +291,7 @@ class Engine:
         if ordering.passes_through:
             self._core.process(at_ms, what)
             return
-        self._core.dictionary.hold(_triples_of(what).ravel())
+        self._core.dictionary.hold(triples_of(what).ravel())
         ordering.hold(at_ms, what)
         self._release(ordering.due(ordering.reached_ms))
         self._core.pass_time(tick(ordering.reached_ms, ELEMENT))
@@ -374,7 +299,7 @@ class Engine:
     def _release(self, due: Iterator[tuple[int, Happening]]) -> None:
         for at_ms, what in due:
             self._core.process(at_ms, what)
-            self._core.dictionary.release(_triples_of(what).ravel(), tick(at_ms, ELEMENT))
+            self._core.dictionary.release(triples_of(what).ravel(), tick(at_ms, ELEMENT))
 
     def _offer_batch(self, stream: Stream, batch: ElementBatch, elements: int) -> None:
         """Elements in time order, as one, none of them late; `elements` counts those left out of the batch as well."""
@@ -421,7 +346,7 @@ class Engine:
             raise LateElementError(f"{source}: {reason}")
         self._core.counts["late"] += 1
         decode = self._core.dictionary.decode
-        rows = [decode(np.ascontiguousarray(row)).to_pylist() for row in _triples_of(what)[:10]]
+        rows = [decode(np.ascontiguousarray(row)).to_pylist() for row in triples_of(what)[:10]]
         text = "\n".join(" ".join(map(str, row)) + " ." for row in rows)
         self._keep_rejected(Rejected(source, None, None, reason, text))
 
@@ -464,10 +389,6 @@ class Engine:
         ]
         engine._ordering.load(largest_ms, passed_ms, arrivals, held)
         return engine
-
-
-def _triples_of(what: Happening) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-    return what.intake.triples if isinstance(what, Element) else what.triples
 
 
 def _batched(items: Iterable[_T], size: int) -> Iterator[list[_T]]:

@@ -1,0 +1,121 @@
+"""The fast ways in, taken: lines and tables straight from the scanner to the queries and datasets, a batch at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from millstream.engine.batch import ElementBatch
+from millstream.engine.core import Core, Element, GraphChange, Happening, Stream
+from millstream.engine.intake import Encoder, Intake
+from millstream.engine.lines import LineSource, batch_at_rate, first_at, scanned, set_aside, time_at
+from millstream.engine.options import checked_time
+from millstream.engine.ordering import Ordering
+from millstream.engine.tables import clean_table, table_batch
+from millstream.errors import DataError
+from millstream.kernels.scanner import Scanned, Scanner
+from millstream.rdf import Format, OnRejected
+
+
+class Scanning:
+    """Reads what needs no reader, and hands it to the engine it belongs to."""
+
+    def __init__(
+        self,
+        core: Core,
+        encoder: Encoder,
+        ordering: Ordering[Happening],
+        *,
+        strict: bool,
+        take_batch: Callable[[Stream, ElementBatch, int], None],
+        set_late: Callable[[int, Happening], None],
+        set_aside: OnRejected,
+        check_pending: Callable[[], None],
+    ) -> None:
+        """`take_batch` takes elements that are not late, with how many they stand for; `set_late` those that are."""
+        self._core = core
+        self._encoder = encoder
+        self._ordering = ordering
+        self._strict = strict
+        self._take_batch = take_batch
+        self._set_late = set_late
+        self._set_aside = set_aside
+        self._check_pending = check_pending
+
+    def load(self, sources: list[LineSource], graph: str | None) -> int:
+        """N-Triples and N-Quads, straight from the scanner."""
+        core, added = self._core, 0
+        for source in sources:
+            graphs = source.format is Format.N_QUADS
+            scanner = Scanner(core.dictionary, graphs=graphs, scope=self._encoder.scope())
+            for found, _ in scanned(source, scanner):
+                if found.errors:
+                    self._malformed(source, found)
+                triples = np.column_stack([found.s, found.p, found.o])
+                for name_id in [-1] if found.g is None else np.unique(found.g).tolist():
+                    some = triples if found.g is None else triples[found.g == name_id]
+                    # A graph named by a blank node goes by its label.
+                    name = graph if name_id < 0 else core.dictionary.decode_one(name_id).strip("<>")
+                    added += core.change_graph(GraphChange(name, some, insert=True), core.now_tick)
+                core.housekeeping()
+        core.deliver()
+        return added
+
+    def read_table(self, stream: Stream, table: object) -> bool:
+        """A table as one batch, if nothing is wrong with it and nothing in its way."""
+        clean = clean_table(table) if self._ordering.passes_through else None
+        if clean is None or self._ordering.is_late(int(clean.at_ms[0])):
+            return False
+        checked_time(int(clean.at_ms[0]))
+        self._check_pending()
+        # Only who sees all triples of an element knows which of them are repeats.
+        summary = None if stream.counted and len(clean.at_ms) < clean.rows else stream.summary
+        scanner = Scanner(self._core.dictionary, summary=summary, scope=self._encoder.scope())
+        batch = table_batch(clean, scanner, stream.iri, stream.elements, stream.triples)
+        if batch is None:
+            return False
+        self._take_batch(stream, batch, len(batch))
+        return True
+
+    def read_lines(self, stream: Stream, sources: list[LineSource], rate: Fraction) -> None:
+        """Lines at a rate, straight from the scanner to the queries."""
+        statements = 0
+        for source in sources:
+            graphs = source.format is Format.N_QUADS
+            scope = self._encoder.scope()
+            scanner = Scanner(self._core.dictionary, graphs=graphs, summary=stream.summary, scope=scope)
+            for found, before in scanned(source, scanner):
+                if found.errors:
+                    self._malformed(source, found)
+                after = scanner.statements
+                if after == before:
+                    continue
+                self._check_pending()
+                moved = replace(found, index=found.index + statements) if statements else found
+                self._offer_lines(stream, moved, before + statements, after + statements, rate)
+            statements += scanner.statements
+
+    def _offer_lines(self, stream: Stream, found: Scanned, first: int, last: int, rate: Fraction) -> None:
+        """The statements of a source from one number up to another; those that are late are set aside first."""
+        point = self._ordering.point_ms
+        late = first if point is None else min(last, first_at(point, rate))
+        bounds = np.searchsorted(found.index, np.arange(first, max(first, late) + 1)).tolist()
+        for number, (low, high) in enumerate(pairwise(bounds), first):
+            triples = np.column_stack([found.s[low:high], found.p[low:high], found.o[low:high]])
+            self._set_late(time_at(number, rate), Element(stream.iri, Intake(triples, np.zeros(high - low, np.int64), 1)))
+        first = max(first, late)
+        if first < last:
+            checked_time(time_at(last - 1, rate))
+            sparse = all(run.is_timed for _, run in stream.runs)
+            counts = (first, last, stream.elements, stream.triples)
+            self._take_batch(stream, batch_at_rate(stream.iri, found, counts, rate, sparse=sparse), last - first)
+
+    def _malformed(self, source: LineSource, found: Scanned) -> None:
+        if self._strict:
+            line, column, reason, text = found.errors[0]
+            raise DataError(reason, source=source.name, line=line, column=column, text=text)
+        set_aside(source, found, self._set_aside)
