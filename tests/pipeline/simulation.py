@@ -135,8 +135,12 @@ class Job:
             element = np.repeat(np.arange(len(some)), sizes)
             at_ms = None if rate is not None else np.array([e.at_ms for e in some], np.int64)
             numbers = None if rate is None else element + before
-            op = np.repeat(np.array([e.op for e in some], np.int64), sizes) if self.spread.sources[source].changes else None
-            blobs.extend(packer.pack_rows(number, chunk, triples, element, at_ms, numbers, len(some), op))
+            op = graph = None
+            if packer.takes_changes:
+                op = np.repeat(np.array([e.op for e in some], np.int64), sizes)
+                graph = packer.graphs_of([None] * len(triples))
+                triples, element, op, graph = (x[graph >= 0] for x in (triples, element, op, graph))
+            blobs.extend(packer.pack_rows(number, chunk, triples, element, at_ms, numbers, len(some), op, graph))
             before += len(some)
         return blobs
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -168,13 +166,13 @@ def test_arrival_is_part_of_the_offset(tmp_path: Path) -> None:
 class Packer:
     """Tells what it was given."""
 
-    def __init__(self, text: str, source: int) -> None:
+    def __init__(self, text: str, source: int, before: int) -> None:
         self.dictionary = Dictionary()
         self.summary = None
         self.name = f"{text}{source}"
 
-    def pack(self, part: Part, reading: Reading, chunk: int, last: bool) -> Iterator[tuple[int, bytes]]:
-        yield 0, f"{self.name} {part.sequence} {chunk} {last} {len(reading.triples)} {reading.number}".encode()
+    def pack(self, part: Part, reading: Reading, chunk: int) -> Iterator[tuple[int, bytes]]:
+        yield 0, f"{self.name} {part.sequence} {chunk} {reading.last} {len(reading.triples)} {reading.number}".encode()
 
     def nothing(self, part: Part) -> Iterator[tuple[int, bytes]]:
         yield 1, f"{self.name} {part.sequence} {part.ended}".encode()
@@ -182,7 +180,7 @@ class Packer:
 
 def test_packed_parts_go_through_the_packer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, "a.nt", "b.nt")
-    monkeypatch.setitem(sys.modules, "millstream.pipeline.packing", SimpleNamespace(packer_for=Packer))
+    monkeypatch.setattr("millstream.pipeline.output.packer_for", Packer)
     stream = reader(tmp_path, pack="p", source="3", end="true")
     start = stream.initialOffset()
     end = stream.latestOffset(start, ReadAllAvailable())

@@ -21,7 +21,7 @@ from millstream.engine.options import Options
 from millstream.engine.reporting import CloseReporter
 from millstream.operators.rows import ELEMENT, tick
 from millstream.pipeline.blobs import TERMS, Header, ids_of, numbers_of, read_blob
-from millstream.pipeline.clock import Clock
+from millstream.pipeline.clock import FIRST_OF_ALL, Clock
 from millstream.pipeline.routing import Router
 from millstream.pipeline.rows import COLUMNS, Constants, Rows, begins_of, ids, joined, no_rows, picked
 from millstream.pipeline.spread import Spread
@@ -151,6 +151,7 @@ class Cell:
         rows["element"] = numbers_of(batch, "element")
         rows["row"] = np.arange(size)
         rows["op"] = numbers_of(batch, "op") if "op" in batch.schema.names else np.ones(size, np.int64)
+        rows["graph"] = numbers_of(batch, "graph") if "graph" in batch.schema.names else np.full(size, -1, np.int64)
         return rows
 
     def _due(self) -> Rows:
@@ -199,13 +200,21 @@ class Cell:
                 continue
             some = picked(rows, ours)
             if source.changes:
-                ticks = some["at_ms"] * 4 + ELEMENT
-                found = GraphRows(source.name, ids(some), some["pattern"], ticks, some["op"], order[ours])
-                changes.append(self._effective(found))
+                changes.extend(self._changes(some, order[ours]))
             else:
                 assert source.name is not None
                 batches.append(self._batch(source.name, some, order[ours], tagged=True))
         run.together(batches, changes, tick(int(rows["at_ms"][-1]), ELEMENT))
+
+    def _changes(self, rows: Rows, order: Ids) -> list[GraphRows]:
+        found = []
+        for number in np.unique(rows["graph"]).tolist():
+            ours = rows["graph"] == number
+            some = picked(rows, ours)
+            ticks = some["at_ms"] * 4 + ELEMENT
+            graph = self._spread.graphs[number]
+            found.append(self._effective(GraphRows(graph, ids(some), some["pattern"], ticks, some["op"], order[ours])))
+        return found
 
     def _batch(self, stream: str, rows: Rows, order: Ids | None, *, tagged: bool, before: int = 0) -> ElementBatch:
         begins = begins_of(rows)
@@ -236,7 +245,8 @@ class Cell:
             if source.changes:
                 begins = np.flatnonzero(begins_of(part))
                 for one in np.split(np.arange(len(part["op"])), begins[1:]):
-                    change = GraphChange(source.name, ids(picked(part, one)), insert=bool(part["op"][one[0]] > 0))
+                    graph = self._spread.graphs[int(part["graph"][one[0]])]
+                    change = GraphChange(graph, ids(picked(part, one)), insert=bool(part["op"][one[0]] > 0))
                     self._core.process(int(part["at_ms"][one[0]]), change)
             else:
                 assert source.name is not None
@@ -275,6 +285,13 @@ class Cell:
         text = pa.array([f"{s} {p} {o} ." for s, p, o in zip(*(t.to_pylist() for t in terms), strict=True)], pa.string())
         columns = {name: pa.array(rows[name]) for name in ("source", "part", "element", "at_ms")}
         return pa.table({**columns, "text": text})
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        """How far the job is, as every cell knows it."""
+        clock = self.clock
+        at_ms = None if clock.point[0] <= FIRST_OF_ALL else clock.point[0]
+        return {"elements": sum(s.elements for s in clock.sources), "at_ms": at_ms, "more": False}
 
     # State ------------------------------------------------------------------------------------------------------------
 

@@ -145,10 +145,11 @@ def plan_job(
     if datasets:
         static = share(session.sparkContext, read_static(datasets, planned, on_rejected or _raised, base=base).to_bytes())
     pack = planned.to_json()
-    frames = [_packed(session, pack, number, *each, once=once) for number, each in enumerate(inputs)]
+    stateless = planned.cells.stateless
+    frames = [_packed(session, pack, number, *each, once=once, stateless=stateless) for number, each in enumerate(inputs)]
     job = uuid.uuid4().hex
     whole = reduce(DataFrame.unionByName, frames)
-    if planned.cells.stateless:
+    if stateless:
         return Job(planned, whole.mapInArrow(partial(match_elements, job, pack, static), OUTPUT_SCHEMA))
     session.conf.set("spark.sql.shuffle.partitions", str(planned.cells.count))
     processor = CellProcessor(job, pack, static)
@@ -165,7 +166,14 @@ def _described(name: str | None, source: StreamInput, *, changes: bool) -> Strea
 
 
 def _packed(
-    spark: SparkSession, pack: str, number: int, described: StreamedSource, source: StreamInput, *, once: bool
+    spark: SparkSession,
+    pack: str,
+    number: int,
+    described: StreamedSource,
+    source: StreamInput,
+    *,
+    once: bool,
+    stateless: bool,
 ) -> DataFrame:
     if isinstance(source, DataFrame):
         packed = source.mapInArrow(partial(pack_frame, pack, number), PACKED_SCHEMA)
@@ -176,6 +184,8 @@ def _packed(
     given = source if isinstance(source, Files) else Files(source)
     reader = spark.readStream.format("rdf").options(**given.options)
     reader = reader.option("pack", pack).option("source", str(number))
+    if stateless:
+        reader = reader.option("counted", "true")
     if described.changes:
         reader = reader.option("changes", "true")
     if once:

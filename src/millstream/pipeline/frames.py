@@ -44,13 +44,15 @@ def pack_batch(packer: Packer, part: int, chunk: int, batch: pa.RecordBatch) -> 
     triples = np.column_stack([packer.dictionary.encode_column(_texts(batch, name)) for name in ("s", "p", "o")])
     times: Ids = batch.column("at_ms").cast(pa.int64()).to_numpy(zero_copy_only=False)
     first = _firsts(batch)
-    op = _ops(batch) if "op" in batch.schema.names else None
     element = np.cumsum(first) - 1
     # The rows of an element are a set.
     keep = _not_repeated(element, triples)
-    yield from packer.pack_rows(
-        part, chunk, triples[keep], element[keep], times[first], None, int(first.sum()), None if op is None else op[keep]
-    )
+    op = graph = None
+    if packer.takes_changes:
+        op, graph = _ops(batch), packer.graphs_of(_graphs(batch))
+        keep &= graph >= 0
+        op, graph = op[keep], graph[keep]
+    yield from packer.pack_rows(part, chunk, triples[keep], element[keep], times[first], None, int(first.sum()), op, graph)
 
 
 def ended_blobs(pack: str, source: int) -> list[tuple[int, bytes]]:
@@ -74,7 +76,16 @@ def _firsts(batch: pa.RecordBatch) -> npt.NDArray[np.bool_]:
     return first
 
 
+def _graphs(batch: pa.RecordBatch) -> list[str | None]:
+    if "g" not in batch.schema.names:
+        return [None] * batch.num_rows
+    names = batch.column("g").to_pylist()
+    return [None if name is None else str(name).strip("<>") for name in names]
+
+
 def _ops(batch: pa.RecordBatch) -> Ids:
+    if "op" not in batch.schema.names:
+        raise DataError("changes have the columns s, p, o, at_ms and op; op is missing")
     column: Any = batch.column("op")
     if pa.types.is_integer(column.type):
         ops: Ids = column.to_numpy(zero_copy_only=False).astype(np.int64)

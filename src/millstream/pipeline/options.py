@@ -12,6 +12,8 @@
 | `deadLetter`         | a folder for what is malformed                                                                    |
 | `idle`               | after so long without a new file the source says that it is idle                                  |
 | `end`                | `true`: the source ends with the files that are there at the start                                |
+| `changes`            | `true`: files hold changes of graphs, RDF Patch or SPARQL Update data                             |
+| `counted`            | `true`: elements are counted before they are read, also where cells could do that                 |
 | `pack`, `source`     | what cells are to get instead of rows, and which of several streams this is                       |
 """
 
@@ -29,7 +31,7 @@ from millstream.rdf.grouping import check_element_option
 
 _NAMES = (
     "path", "paths", "format", "time", "element", "base", "maxFilesPerTrigger", "maxBytesPerTrigger", "splitBytes",
-    "deadLetter", "idle", "end", "pack", "source",
+    "deadLetter", "idle", "end", "changes", "counted", "pack", "source",
 )  # fmt: skip
 _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 SPLIT_BYTES = 64 << 20
@@ -50,6 +52,8 @@ class SourceOptions:
     dead_letter: str | None = None
     idle_ms: int | None = None
     end: bool = False
+    changes: bool = False
+    counted: bool = False
     pack: str | None = None
     source: int = 0
 
@@ -64,7 +68,7 @@ def read_options(given: Mapping[str, str]) -> SourceOptions:
             hint = f"did you mean {known[near[0]]!r}?" if near else f"it has {', '.join(_NAMES)}"
             raise OptionError(f"the source rdf has no option {name!r}; {hint}")
         options[known[name.lower()]] = value
-    if "format" in options:
+    if "format" in options and not _flag(options, "changes"):
         named_format(options["format"])
     if "time" in options:
         parse_time_option(options["time"])
@@ -81,6 +85,8 @@ def read_options(given: Mapping[str, str]) -> SourceOptions:
         dead_letter=_without_scheme(options["deadLetter"]) if options.get("deadLetter") else None,
         idle_ms=_duration(options, "idle"),
         end=_flag(options, "end"),
+        changes=_flag(options, "changes"),
+        counted=_flag(options, "counted"),
         pack=options.get("pack"),
         source=_count(options, "source", least=0) or 0,
     )

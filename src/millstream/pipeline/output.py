@@ -5,7 +5,6 @@ Text columns are decoded from ids a column at a time; no triple is ever a Python
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -14,7 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from millstream.kernels.dictionary import Dictionary
+from millstream.pipeline.changing import pack_changes
 from millstream.pipeline.dead_letters import DeadLetters
+from millstream.pipeline.packing import packer_for
 from millstream.pipeline.reading import Ids, Part, Reading, read_part, times_at_rate
 from millstream.rdf import Rejected
 
@@ -90,19 +91,25 @@ def _element_names(part: Part, number: Ids) -> pa.Array[Any]:
     return names
 
 
-def packed_of(parts: Iterable[Part], pack: str, source: int, dead_letter: str | None) -> Iterator[pa.RecordBatch]:
-    """What the packer makes of parts."""
-    packing: Any = importlib.import_module("millstream.pipeline.packing")
-    for part in parts:
-        packer = packing.packer_for(pack, source)
+def packed_of(
+    parts: Iterable[tuple[Part, int]], pack: str, source: int, dead_letter: str | None
+) -> Iterator[pa.RecordBatch]:
+    """What the packer makes of parts, each with the number of its first element where somebody counted."""
+    for part, before in parts:
+        packer = packer_for(pack, source, before)
         if not part.has_data:
             yield _packed_batch(packer.nothing(part))
             continue
         letters = DeadLetters(dead_letter, part)
         try:
+            if part.changes:
+                for blobs in pack_changes(part, packer, letters):
+                    yield _packed_batch(blobs)
+                letters.close()
+                continue
             readings = read_part(part, packer.dictionary, packer.summary, on_rejected=letters)
             for number, reading in enumerate(readings):
-                yield _packed_batch(packer.pack(part, reading, number, reading.last))
+                yield _packed_batch(packer.pack(part, reading, number))
         except BaseException:
             letters.abandon()
             raise

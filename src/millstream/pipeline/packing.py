@@ -15,8 +15,8 @@ from millstream.kernels.scanner_summary import Summary
 from millstream.pipeline.blobs import TERMS, Header, term_column, write_blob
 from millstream.pipeline.keys import keys_of
 from millstream.pipeline.reading import Part, Reading, times_at_rate
-from millstream.pipeline.routing import Router
-from millstream.pipeline.spread import Spread
+from millstream.pipeline.routing import Routed, Router
+from millstream.pipeline.spread import Spread, StreamedSource
 
 Ids = npt.NDArray[np.int64]
 
@@ -31,9 +31,11 @@ class Packer:
         self._source = source
         self.dictionary = Dictionary()
         self._router = Router(spread, self.dictionary)
-        self._matchers = self._router.matchers(spread.sources[source])
-        whole = spread.cells.whole
-        self.summary = None if whole else Summary(self._router.constants(spread.sources[source]))
+        described = spread.sources[source]
+        fed = [StreamedSource(graph, changes=True) for graph in spread.graphs] if described.changes else [described]
+        self._matchers = [self._router.matchers(each) for each in fed]
+        constants = [c for each in fed for c in self._router.constants(each)]
+        self.summary = None if spread.cells.whole else Summary(constants)
         self._keys = keys_of(spread.cells.count)
         self._first = self._before = 0
         self._rate = spread.sources[source].fraction
@@ -45,9 +47,8 @@ class Packer:
         self._before = before
         return self
 
-    def pack(self, part: Part, reading: Reading, chunk: int, last: bool) -> Iterator[tuple[int, bytes]]:
+    def pack(self, part: Part, reading: Reading, chunk: int) -> Iterator[tuple[int, bytes]]:
         """A blob for every cell, each with the cell's key."""
-        del last
         yield from self.pack_rows(
             part.sequence, chunk, reading.triples, reading.element, reading.at_ms, reading.number, reading.elements
         )
@@ -62,8 +63,13 @@ class Packer:
         number: Ids | None,
         elements: int,
         op: Ids | None = None,
+        graph: Ids | None = None,
     ) -> Iterator[tuple[int, bytes]]:
-        """As `pack`, from columns: for each triple the place of its element, for each element its time or number."""
+        """As `pack`, from columns: for each triple the place of its element, for each element its time or number.
+
+        Changes of graphs also have for each triple whether it comes (1) or goes (-1), and the place of its graph among
+        those that the query reads.
+        """
         times: dict[str, Ids] = {}
         largest: int | None = None
         least: tuple[int, ...] = ()
@@ -82,12 +88,23 @@ class Packer:
         else:
             times["at"] = element
         times["element"] = element + self._first
-        if op is not None:
-            times["op"] = op
+        if op is not None and graph is not None:
+            times["op"], times["graph"] = op, graph
         header = Header(self._source, part, chunk, self._first, elements, largest, least)
         self._first += elements
         yield from self._blobs(header, triples, times)
         self._settle()
+
+    @property
+    def takes_changes(self) -> bool:
+        """Whether its source changes graphs."""
+        return self._spread.sources[self._source].changes
+
+    def graphs_of(self, names: list[str | None]) -> Ids:
+        """The places of graphs among those that the query reads, -1 for others; None is the source's own."""
+        own = self._spread.sources[self._source].name
+        places = {name: number for number, name in enumerate(self._spread.graphs)}
+        return np.array([places.get(own if name is None else name, -1) for name in names], np.int64)
 
     def nothing(self, part: Part) -> Iterator[tuple[int, bytes]]:
         """The source has ended, or is idle: every cell is told."""
@@ -98,7 +115,7 @@ class Packer:
         if self._spread.cells.whole:
             yield self._keys[0], write_blob(header, self._columns(triples, None, times))
             return
-        routed = self._router.route(triples, self._matchers)
+        routed = self._routed(triples, times.get("graph"))
         bounds = np.searchsorted(routed.cell, np.arange(self._spread.cells.count + 1))
         carried = self._router.unbound(triples[routed.row], routed.pattern)
         for cell in range(self._spread.cells.count):
@@ -106,6 +123,20 @@ class Packer:
             row = routed.row[ours]
             some = {name: column[row] for name, column in times.items()}
             yield self._keys[cell], write_blob(header, self._columns(carried[ours], routed.pattern[ours], some))
+
+    def _routed(self, triples: Ids, graph: Ids | None) -> Routed:
+        if not self.takes_changes:
+            return self._router.route(triples, self._matchers[0])
+        nothing = np.empty(0, np.int64)
+        graph = nothing if graph is None else graph
+        found = []
+        for number, matchers in enumerate(self._matchers):
+            ours = np.flatnonzero(graph == number)
+            some = self._router.route(triples[ours], matchers)
+            found.append((ours[some.row], some.pattern, some.cell))
+        row, pattern, cell = (np.concatenate([nothing, *(some[i] for some in found)]) for i in range(3))
+        order = np.lexsort((pattern, row, cell))
+        return Routed(row[order], pattern[order], cell[order])
 
     def _columns(self, triples: Ids, pattern: Ids | None, times: dict[str, Ids]) -> dict[str, pa.Array[Any]]:
         columns: dict[str, pa.Array[Any]] = {}

@@ -5,6 +5,7 @@ Spark makes a new processor for every batch, so what lives from one to the next 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,7 +27,7 @@ from millstream.pipeline.spread import Spread
 from millstream.pipeline.static import StaticData
 
 OUTPUT_SCHEMA = "kind int, blob binary"
-ANSWERS, LATE = 0, 1
+ANSWERS, LATE, STATS = 0, 1, 2
 _MOST_LIVING = 64
 
 _living: dict[tuple[str, int], Living] = {}
@@ -67,6 +68,8 @@ class CellProcessor(StatefulProcessor):
         for kind, table in ((ANSWERS, outcome.answers), (LATE, outcome.late)):
             if table.num_rows:
                 yield pd.DataFrame({"kind": [kind], "blob": [to_bytes(table)]})
+        if number == 0:
+            yield pd.DataFrame({"kind": [STATS], "blob": [json.dumps(living.cell.stats).encode()]})
 
     def close(self) -> None:
         """Nothing to let go of: state is Spark's, cells stay for the next trigger."""

@@ -57,6 +57,8 @@ class Part:
     base: str | None = None
     # The time of elements under `arrival`: when the file was found, so that reading it again gives it again.
     arrival_ms: int | None = None
+    # Whether the file holds changes of graphs instead of elements.
+    changes: bool = False
     # Without data: the source has ended, or is idle.
     ended: bool = False
     beat: bool = False
@@ -156,7 +158,8 @@ class _Counted:
         return count
 
 
-def _scope_of(part: Part) -> str:
+def scope_of(part: Part) -> str:
+    """What names the blank nodes of a part's file."""
     return "x" + hashlib.blake2b(f"{part.source} {part.path}".encode(), digest_size=8).hexdigest()
 
 
@@ -170,7 +173,7 @@ def _by_scanner(
     graphs: bool,
 ) -> Iterator[Reading]:
     # The label behind the scope as the readers name it: the same nodes whichever way a file takes.
-    scanner = Scanner(dictionary, graphs=graphs, summary=summary, scope=_scope_of(part) + "l")
+    scanner = Scanner(dictionary, graphs=graphs, summary=summary, scope=scope_of(part) + "l")
     arrival_ms = None if part.rate is not None else part.arrival_ms
     before = 0
     text, final = head, False
@@ -216,7 +219,7 @@ def _by_readers(
     rated = option is not None and option.kind is TimeKind.RATE
     choice = format_of(part.path, part.format)
     # Ranges of documents number their blank nodes each from the start.
-    scope = _scope_of(part) if piece.start == 0 else f"{_scope_of(part)}r{piece.start}"
+    scope = scope_of(part) if piece.start == 0 else f"{scope_of(part)}r{piece.start}"
     # Tables are better read from their path than from bytes.
     source: object = part.path if choice.format.is_table else piece
     format = part.format or choice.format

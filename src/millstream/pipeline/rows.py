@@ -13,7 +13,7 @@ from millstream.pipeline.spread import Spread
 
 Ids = npt.NDArray[np.int64]
 Rows: TypeAlias = dict[str, Ids]
-COLUMNS = ("at_ms", "source", "part", "element", "row", "pattern", "op", *TERMS)
+COLUMNS = ("at_ms", "source", "part", "element", "row", "pattern", "op", "graph", *TERMS)
 
 
 def no_rows() -> Rows:

@@ -85,7 +85,8 @@ class RdfReader(DataSourceReader):
     def partitions(self) -> list[InputPartition]:
         """What there is to read, as tasks."""
         options = self._options
-        files = list_files(options.paths, any_ending=options.format is not None, outside=options.dead_letter)
+        any_ending = options.changes or options.format is not None
+        files = list_files(options.paths, any_ending=any_ending, outside=options.dead_letter)
         offset, _ = move_on(Offset(), files, lambda file: _cuts(options, file))
         if options.end:
             offset = replace(offset, ended=True, sequence=offset.sequence + 1)
@@ -183,11 +184,13 @@ class RdfStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _list(self) -> list[Found]:
         options = self._options
-        any_ending = options.format is not None
+        any_ending = options.changes or options.format is not None
         return list_files(options.paths, any_ending=any_ending, outside=options.dead_letter, awaited=not options.end)
 
 
 def _cuts(options: SourceOptions, file: Found) -> list[int]:
+    if options.changes:
+        return [0, file.size]
     return cuts_of(file, format=options.format, time=options.time, element=options.element, split_bytes=options.split_bytes)
 
 
@@ -198,7 +201,7 @@ def _with_extras(options: SourceOptions, start: Offset, end: Offset) -> Offset:
         return end
     if option.kind is TimeKind.ARRIVAL:
         return replace(end, arrival_ms=time.time_ns() // 1_000_000)
-    if option.kind is not TimeKind.RATE or options.pack is not None:
+    if option.kind is not TimeKind.RATE or (options.pack is not None and not options.counted):
         return end
     # Rows carry times, and a time at a rate depends on all elements before: they are counted first.
     counted = tuple(
@@ -218,6 +221,7 @@ def _part(options: SourceOptions, file: Slice, start: int, end: int) -> Part:
         time=options.time,
         element=options.element,
         base=options.base,
+        changes=options.changes,
         # Whoever only counts does not ask when.
         arrival_ms=0,
     )
@@ -259,7 +263,7 @@ def _read(options: SourceOptions, partition: InputPartition) -> Iterator[pa.Reco
     # Spark asks for one partition even where there is none.
     parts: list[tuple[Part, int]] = partition.value or []
     if options.pack is not None:
-        yield from packed_of((part for part, _ in parts), options.pack, options.source, options.dead_letter)
+        yield from packed_of(parts, options.pack, options.source, options.dead_letter)
         return
     for part, before in parts:
         yield from rows_of(part, before, options.dead_letter)

@@ -29,7 +29,7 @@ class StreamedSource:
     """One source of a job: a stream, or changes of a graph."""
 
     name: str | None
-    """The IRI of the stream or graph; None is the default graph."""
+    """The IRI of the stream, or of the graph that changes concern if they name none; None is the default graph."""
     changes: bool = False
     rate: str | None = None
     """Elements a second, where nothing else tells their times."""
@@ -62,6 +62,17 @@ class Spread:
     @cached_property
     def plan(self) -> Conjunction:
         return conjunction_of(self.query)
+
+    @cached_property
+    def graphs(self) -> tuple[str | None, ...]:
+        """The graphs that patterns read."""
+        found: dict[str | None, None] = {}
+        for pattern in self.plan.patterns:
+            parts = pattern.source.parts if isinstance(pattern.source, MergedSource) else (pattern.source,)
+            for part in parts:
+                if isinstance(part, GraphSource):
+                    found.setdefault(None if part.graph is None else part.graph.value)
+        return tuple(found)
 
     def reads(self, source: StreamedSource, of: Source) -> bool:
         """Whether a pattern's source is fed by one of the job's."""

@@ -6,6 +6,7 @@ only what an element gives by itself is emitted. No answer depends on the order 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -15,7 +16,7 @@ import pyarrow as pa
 from millstream.operators.rows import ELEMENT, tick
 from millstream.pipeline.blobs import numbers_of, read_blob
 from millstream.pipeline.cell import Cell
-from millstream.pipeline.processor import ANSWERS, to_bytes
+from millstream.pipeline.processor import ANSWERS, STATS, to_bytes
 from millstream.pipeline.rows import begins_of
 from millstream.pipeline.shared import Shared
 from millstream.pipeline.spread import Spread
@@ -35,9 +36,10 @@ def match_elements(
     for batch in batches:
         for blob in batch.column("blob"):
             answers = matcher.match(blob.as_py())
-            if answers.num_rows:
-                kinds, blobs = pa.array([ANSWERS], pa.int32()), pa.array([to_bytes(answers)], pa.binary())
-                yield pa.RecordBatch.from_arrays([kinds, blobs], ["kind", "blob"])
+            stats = json.dumps({"elements": matcher.taken, "at_ms": None, "more": True}).encode()
+            found = [(ANSWERS, to_bytes(answers)), (STATS, stats)]
+            kinds = pa.array([kind for kind, _ in found], pa.int32())
+            yield pa.RecordBatch.from_arrays([kinds, pa.array([b for _, b in found], pa.binary())], ["kind", "blob"])
 
 
 class ElementMatcher(Cell):
@@ -47,10 +49,12 @@ class ElementMatcher(Cell):
         # With the windows emptied in between, all that holds after an element is what appeared with it.
         super().__init__(replace(spread, output="istream"), 0, static)
         self._matched = 0
+        self.taken = 0
 
     def match(self, blob: bytes) -> pa.Table:
         """The answers of a chunk's elements."""
         header, batch = read_blob(blob)
+        self.taken = header.elements
         if not batch.num_rows:
             return self._query.take_table()
         at_ms = numbers_of(batch, "at")

@@ -1,0 +1,53 @@
+"""Files of dataset changes, RDF Patch or SPARQL Update data, to blobs for cells.
+
+A change is an element: it happens at once, at a time that a rate or the file's arrival gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from millstream.errors import OptionError
+from millstream.kernels.scanner import Scanner
+from millstream.pipeline.files import open_piece
+from millstream.pipeline.packing import Packer
+from millstream.pipeline.reading import Part, scope_of
+from millstream.rdf import Change, OnRejected, read_changes
+
+_AT_ONCE = 10_000
+
+
+def pack_changes(part: Part, packer: Packer, on_rejected: OnRejected) -> Iterator[Iterator[tuple[int, bytes]]]:
+    """The blobs of a part, chunk by chunk."""
+    if part.rate is None and part.arrival_ms is None:
+        raise OptionError(f"{part.path}: changes do not say when they happened; give the option time, rate:N or arrival")
+    waiting: list[Change] = []
+    chunk = before = 0
+    with open_piece(part.path, part.start, part.end) as piece:
+        changes = read_changes(
+            piece, format=part.format, base=part.base, on_rejected=on_rejected, blank_prefix=scope_of(part)
+        )
+        for change in changes:
+            waiting.append(change)
+            if len(waiting) >= _AT_ONCE:
+                yield _packed(part, packer, waiting, chunk, before)
+                chunk, before, waiting = chunk + 1, before + len(waiting), []
+    yield _packed(part, packer, waiting, chunk, before)
+
+
+def _packed(part: Part, packer: Packer, changes: list[Change], chunk: int, before: int) -> Iterator[tuple[int, bytes]]:
+    lines = [f"{triple} .\n" for change in changes for triple in change.triples]
+    found = Scanner(packer.dictionary, summary=packer.summary).feed("".join(lines).encode(), True)
+    row = found.line - 1
+    element = np.repeat(np.arange(len(changes)), [len(change.triples) for change in changes])[row]
+    op = np.array([1 if change.insert else -1 for change in changes], np.int64)[element]
+    names = packer.graphs_of([None if change.graph is None else change.graph.value for change in changes])
+    graph = names[element]
+    keep = graph >= 0
+    triples = np.column_stack([found.s, found.p, found.o])[keep]
+    element, op, graph = element[keep], op[keep], graph[keep]
+    at_ms = None if part.arrival_ms is None or part.rate is not None else np.full(len(changes), part.arrival_ms)
+    number = element + before if at_ms is None else None
+    return packer.pack_rows(part.sequence, chunk, triples, element, at_ms, number, len(changes), op, graph)

@@ -1,0 +1,311 @@
+"""Runs queries on Spark: `millstream run`. Each query is a streaming job of its own; what they give is written here.
+
+Every batch ends with a record, beside Spark's own checkpoint, of which batch of which query was written and how long each
+output was then. A run that goes on from a checkpoint cuts its outputs back to that, and passes over batches that were
+written although Spark does not know it yet: so each answer is written exactly once, whenever the run was stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from millstream.errors import DataError, LateElementError, MillstreamError, OptionError, SnapshotError
+from millstream.pipeline.complaints import complaint_of
+from millstream.pipeline.continuous import DEFAULT_CELLS, Files, Job, plan_job
+from millstream.pipeline.processor import ANSWERS, LATE, STATS, from_bytes
+from millstream.pipeline.session import session
+from millstream.pipeline.spool import Spool
+from millstream.rdf import Rejected
+from millstream.runs import Run
+from millstream.runs.options import STANDARD
+
+_LOOK_S = 0.1
+_SHOWN_BYTES = 2000
+
+
+def run(run: Run) -> None:
+    """Reads everything there is, or follows it; raises Stopped if asked to, with everything written that was answered."""
+    _SparkRun(run).run()
+
+
+class _SparkRun:
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._options = run.options
+        self._temporary = Path(tempfile.mkdtemp(prefix="millstream-"))
+        self._folder = run.options.checkpoint or self._temporary / "checkpoint"
+        self._record = _Record(self._folder / "written.json")
+        self._lock = threading.Lock()
+        self._trouble: BaseException | None = None
+        self._spools: list[Spool] = []
+        self._read_letters: set[str] = set(self._record.letters)
+        self._elements: list[int] = [0] * len(run.options.queries)
+        self._clocks: list[int | None] = [None] * len(run.options.queries)
+
+    def run(self) -> None:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._run.open(self._record.lengths if self._record.exists else None)
+            self._run.counts.answers = list(self._record.answers or self._run.counts.answers)
+            self._run.counts.late, self._run.counts.set_aside = self._record.late, self._record.set_aside
+            spark = session(self._options.master)
+            try:
+                self._follow(self._start(spark))
+            finally:
+                spark.stop()
+            with self._lock:
+                self._collect_letters()
+        finally:
+            for spool in self._spools:
+                spool.close()
+            shutil.rmtree(self._temporary, ignore_errors=True)
+
+    # The jobs ---------------------------------------------------------------------------------------------------------
+
+    def _start(self, spark: SparkSession) -> list[StreamingQuery]:
+        started = []
+        inputs = self._inputs()
+        for number, query in enumerate(self._options.queries):
+            job = self._job(spark, number, inputs)
+            checkpoint = self._folder / f"{number}-{query.name}"
+            self._check_same(checkpoint, job)
+            writer = job.packed.writeStream.queryName(f"{number}-{query.name}").option("checkpointLocation", str(checkpoint))
+            writer = writer.foreachBatch(lambda batch, id, number=number: self._written(number, batch, id))
+            follow = {"processingTime": "0 seconds"} if self._options.follow else {"availableNow": True}
+            started.append(writer.trigger(**follow).start())  # type: ignore[arg-type]
+        return started
+
+    def _job(self, spark: SparkSession, number: int, inputs: dict[str, str]) -> Job:
+        options, query = self._options, self._options.queries[number]
+        read = {w.stream.value for w in query.query.windows}
+        streams = {s.iri: self._files(inputs[s.path], number, i) for i, s in enumerate(options.streams) if s.iri in read}
+        for iri in sorted(read - streams.keys()):
+            streams[iri] = self._files(str(self._nothing()), number, len(options.streams))
+        changes = {}
+        for i, source in enumerate(options.changes, len(options.streams) + 1):
+            if options.changes_time is None:
+                raise OptionError("on Spark changes need a time: give --changes-time rate:N or arrival")
+            changes[source.graph] = self._files(inputs[source.path], number, i, time=options.changes_time)
+        datasets: dict[str | None, object] = {}
+        for source in options.datasets:
+            if source.graph in datasets:
+                raise OptionError(f"two datasets for the graph {source.graph or 'default'}: put the files in one folder")
+            datasets[source.graph] = inputs[source.path]
+        return plan_job(
+            query.text,
+            streams,
+            datasets,
+            changes=changes,
+            cells=options.cells or DEFAULT_CELLS,
+            lateness=options.lateness_ms,
+            once=not options.follow,
+            spark=spark,
+            on_rejected=self._malformed_dataset,
+        )
+
+    def _files(self, path: str, query: int, source: int, time: str | None = None) -> Files:
+        options = self._options
+        given = {
+            "time": time or options.time,
+            "element": None if time else options.element,
+            "format": None if time else options.input_format,
+            "idle": f"{options.idle_ms}ms" if options.follow else None,
+            "deadLetter": str(self._folder / "dead-letters" / f"{query}-{source}"),
+            "maxBytesPerTrigger": None if options.follow else str(256 << 20),
+        }
+        return Files(path, {name: value for name, value in given.items() if value is not None})
+
+    def _nothing(self) -> Path:
+        """A source for a stream that has none."""
+        path = self._temporary / "nothing" / "nothing.nq"
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+        return path
+
+    def _inputs(self) -> dict[str, str]:
+        """Paths as Spark can read them: standard input is a folder of files that grows."""
+        options = self._options
+        paths = [s.path for s in options.streams] + [s.path for s in (*options.changes, *options.datasets)]
+        found = {path: path for path in paths}
+        if STANDARD in found:
+            spool = Spool(self._temporary / "input", self._options.input_format, follow=self._options.follow)
+            self._spools.append(spool)
+            found[STANDARD] = str(spool.folder)
+        return found
+
+    def _check_same(self, checkpoint: Path, job: Job) -> None:
+        """Refuses a checkpoint that another job wrote, before Spark starts to wonder."""
+        from millstream.pipeline.slices import changed_message
+
+        path, text = checkpoint / "millstream.json", job.spread.to_json()
+        if not path.exists():
+            checkpoint.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        elif (before := path.read_text()) != text:
+            raise SnapshotError(f"{self._folder}: {changed_message(before, text)}")
+
+    def _follow(self, queries: list[StreamingQuery]) -> None:
+        try:
+            while any(query.isActive for query in queries):
+                time.sleep(_LOOK_S)
+                with self._lock:
+                    self._run.check()
+                for query in queries:
+                    self._raise_trouble(query)
+            for query in queries:
+                self._raise_trouble(query)
+        finally:
+            for query in queries:
+                query.stop()
+
+    def _raise_trouble(self, query: StreamingQuery) -> None:
+        if self._trouble is not None:
+            raise self._trouble
+        error = query.exception()
+        if error is not None:
+            raise readable(error)
+
+    # What they give ---------------------------------------------------------------------------------------------------
+
+    def _written(self, number: int, batch: DataFrame, id: int) -> None:
+        """One batch of one query."""
+        try:
+            found = batch.toArrow()
+            with self._lock:
+                if id > self._record.batches.get(str(number), -1):
+                    self._write(number, found)
+                    self._record.keep(number, id, self._run)
+        except Exception as error:
+            # Spark would tell this as an error of Java.
+            self._trouble = error
+            raise
+
+    def _write(self, number: int, found: pa.Table) -> None:
+        tables: list[pa.Table] = []
+        late: dict[tuple[int, int, int], tuple[int, list[str]]] = {}
+        rows: list[dict[str, Any]] = found.to_pylist()
+        for kind, blob in ((row["kind"], row["blob"]) for row in rows):
+            if kind == ANSWERS:
+                tables.append(from_bytes(blob))
+            elif kind == LATE:
+                for row in from_bytes(blob).to_pylist():
+                    key = (row["source"], row["part"], row["element"])
+                    texts = late.setdefault(key, (row["at_ms"], []))[1]
+                    if row["text"] not in texts:
+                        texts.append(row["text"])
+            elif kind == STATS:
+                self._count(number, json.loads(blob))
+        self._late(number, late)
+        self._collect_letters()
+        if tables:
+            whole = pa.concat_tables(tables)
+            everything = [self._empty(i) for i in range(len(self._options.queries))]
+            everything[number] = whole.sort_by("at_ms")
+            self._run.emit(everything)
+            self._run.flush()
+
+    def _empty(self, number: int) -> pa.Table:
+        names = self._options.queries[number].variables
+        fields: Any = [("at_ms", pa.int64()), ("weight", pa.int64()), *((name, pa.string()) for name in names)]
+        return pa.schema(fields).empty_table()
+
+    def _count(self, number: int, stats: dict[str, Any]) -> None:
+        self._elements[number] = stats["elements"] + (self._elements[number] if stats["more"] else 0)
+        if stats["at_ms"] is not None:
+            self._clocks[number] = stats["at_ms"]
+        counts = self._run.counts
+        counts.elements = counts.triples = max(self._elements)
+        counts.at_ms = min((at_ms for at_ms in self._clocks if at_ms is not None), default=None)
+
+    def _late(self, number: int, late: dict[tuple[int, int, int], tuple[int, list[str]]]) -> None:
+        # Each query sees the same elements late; they are told of once.
+        if number or not late:
+            return
+        for (source, _, _), (at_ms, texts) in late.items():
+            name = self._source_name(source)
+            reason = f"late: its time is {at_ms} ms, which had passed"
+            if self._options.strict:
+                raise LateElementError(f"{name}: {reason}")
+            self._run.counts.late += 1
+            self._run.set_aside(Rejected(name, None, None, reason, "\n".join(texts)[:_SHOWN_BYTES]))
+
+    def _source_name(self, number: int) -> str:
+        sources = [s.iri for s in self._options.streams]
+        sources += [f"graph {s.graph or 'default'}" for s in self._options.changes]
+        return sources[number] if number < len(sources) else "stream"
+
+    def _malformed_dataset(self, rejected: Rejected) -> None:
+        if self._options.strict:
+            raise DataError(rejected.reason, source=rejected.source, line=rejected.line, column=rejected.column)
+        self._run.counts.set_aside += 1
+        self._run.set_aside(rejected)
+
+    def _collect_letters(self) -> None:
+        """What readers set aside since the last time; each query reads the same, so the first tells."""
+        for path in sorted((self._folder / "dead-letters").glob("*/*")):
+            name = str(path.relative_to(self._folder))
+            if path.name.startswith((".", "_")) or name in self._read_letters:
+                continue
+            self._read_letters.add(name)
+            if not path.parent.name.startswith("0-"):
+                continue
+            for line in path.read_text().splitlines():
+                self._tell(json.loads(line))
+        self._record.letters = sorted(self._read_letters)
+
+    def _tell(self, letter: dict[str, Any]) -> None:
+        place = {"source": letter["file"], "line": letter["line"], "column": letter["column"]}
+        if self._options.strict:
+            raise DataError(letter["reason"], text=letter["text"], **place)
+        self._run.counts.set_aside += 1
+        self._run.set_aside(Rejected(**place, reason=letter["reason"], text=letter["text"]))
+
+
+class _Record:
+    """Which batches are written, and how long the outputs were then."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.exists = path.exists()
+        fields = json.loads(path.read_text()) if self.exists else {}
+        self.batches: dict[str, int] = fields.get("batches", {})
+        self.lengths: dict[str, int] = fields.get("lengths", {})
+        self.answers: list[int] = fields.get("answers", [])
+        self.late: int = fields.get("late", 0)
+        self.set_aside: int = fields.get("set_aside", 0)
+        self.letters: list[str] = fields.get("letters", [])
+
+    def keep(self, number: int, id: int, run: Run) -> None:
+        self.batches[str(number)] = id
+        fields = {
+            "batches": self.batches,
+            "lengths": run.lengths(),
+            "answers": run.counts.answers,
+            "late": run.counts.late,
+            "set_aside": run.counts.set_aside,
+            "letters": self.letters,
+        }
+        beside = self._path.with_suffix(".new")
+        beside.write_text(json.dumps(fields))
+        beside.replace(self._path)
+
+
+def readable(error: StreamingQueryException) -> MillstreamError:
+    """What went wrong in a job, without the traces of Java and Python."""
+    message = complaint_of(error)
+    if message is None:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        wanted = [line for line in lines if "Error" in line or "Exception" in line]
+        message = f"the Spark job failed: {(wanted or lines or ['no reason given'])[-1]}"
+    return MillstreamError(message)
