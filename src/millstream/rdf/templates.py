@@ -238,7 +238,7 @@ class _Compiler:
 
 
 def _pattern(text: str, encode: Encoder) -> Pattern:
-    slots = []
+    slots: list[Slot] = []
 
     def slot(match: re.Match[str]) -> str:
         as_it_is = ENCODERS["whole" if text.startswith("<{+") and not slots else "raw"]

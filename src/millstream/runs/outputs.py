@@ -69,7 +69,8 @@ class Outputs:
                 return ParquetWriter(file, columns)
             case OutputFormat.N_QUADS:
                 return NQuadsWriter(file, columns)
-        prefixes = {prefix: iri for query in queries for prefix, iri in query.query.prefixes}
+        # Where queries mean different things by a prefix, the first that is listed has it.
+        prefixes = {prefix: iri for query in reversed(queries) for prefix, iri in query.query.prefixes}
         console = Console(highlight=False, emoji=False) if self._standard and sys.stdout.isatty() else None
         return TableWriter(file, columns, prefixes, console)
 

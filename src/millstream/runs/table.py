@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 import pyarrow as pa
+from pyoxigraph import Literal
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
@@ -19,6 +20,10 @@ from millstream.rdf.canonical import term_of
 from millstream.runs.writing import Writer, is_number
 
 _WIDEST = 60
+# What a value of these is can be seen.
+_PLAIN = frozenset(
+    f"http://www.w3.org/2001/XMLSchema#{name}" for name in ("integer", "decimal", "double", "float", "boolean", "dateTime")
+)
 # From here on (March 1973) a number of milliseconds is taken for a date, below for a time since the start.
 _DATES_FROM_MS = 100_000_000_000
 _LAST_DATE_MS = 253_402_300_799_999
@@ -66,7 +71,12 @@ class TableWriter(Writer):
     def _term(self, term: str | None) -> str:
         if term is None:
             return ""
-        return term if term.startswith("<<") else self._printer.term(term_of(term)).replace("\n", "\\n")
+        if term.startswith("<<"):
+            return term
+        found = term_of(term)
+        if isinstance(found, Literal) and found.datatype.value in _PLAIN:
+            return found.value
+        return self._printer.term(found).replace("\n", "\\n")
 
     def _line(self, cells: tuple[str, ...]) -> str:
         padded = [set_cell_size(c, w) if cell_len(c) < w else c for c, w in zip(cells[:-1], self._widths[:-1], strict=True)]
