@@ -8,10 +8,15 @@ written although Spark does not know it yet: so each answer is written exactly o
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +64,8 @@ class _SparkRun:
             self._run.open(self._record.lengths if self._record.exists else None)
             self._run.counts.answers = list(self._record.answers or self._run.counts.answers)
             self._run.counts.late, self._run.counts.set_aside = self._record.late, self._record.set_aside
-            spark = session(self._options.master)
+            with _said_to(self._folder / "spark.log"):
+                spark = session(self._options.master)
             try:
                 self._follow(self._start(spark))
             finally:
@@ -81,9 +87,12 @@ class _SparkRun:
             checkpoint = self._folder / f"{number}-{query.name}"
             self._check_same(checkpoint, job)
             writer = job.packed.writeStream.queryName(f"{number}-{query.name}").option("checkpointLocation", str(checkpoint))
-            writer = writer.foreachBatch(lambda batch, id, number=number: self._written(number, batch, id))
-            follow = {"processingTime": "0 seconds"} if self._options.follow else {"availableNow": True}
-            started.append(writer.trigger(**follow).start())  # type: ignore[arg-type]
+            writer = writer.foreachBatch(partial(self._written, number))
+            if self._options.follow:
+                writer = writer.trigger(processingTime="0 seconds")
+            else:
+                writer = writer.trigger(availableNow=True)
+            started.append(writer.start())
         return started
 
     def _job(self, spark: SparkSession, number: int, inputs: dict[str, str]) -> Job:
@@ -270,6 +279,20 @@ class _SparkRun:
             raise DataError(letter["reason"], text=letter["text"], **place)
         self._run.counts.set_aside += 1
         self._run.set_aside(Rejected(**place, reason=letter["reason"], text=letter["text"]))
+
+
+@contextmanager
+def _said_to(path: Path) -> Iterator[None]:
+    """What Java and its helpers say goes to a file: whoever is started meanwhile takes that for standard error."""
+    sys.stderr.flush()
+    ours = os.dup(2)
+    with path.open("ab") as log:
+        os.dup2(log.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(ours, 2)
+        os.close(ours)
 
 
 class _Record:
