@@ -60,9 +60,12 @@ patterns = st.tuples(subjects, predicates, objects).map(" ".join)
 filters = st.one_of(
     st.tuples(st.sampled_from(VARIABLES), st.sampled_from(["=", "!="]), st.sampled_from(VARIABLES)),
     # The outside engine finds an IRI >= itself; the recommendation has no order for IRIs there.
-    st.tuples(st.sampled_from(VARIABLES), st.sampled_from(["<", ">="]), st.sampled_from(VARIABLES)).map(
-        lambda x: (f"isNumeric({x[0]}) && isNumeric({x[2]}) && ", *x)
-    ),
+    st.tuples(
+        st.sampled_from(VARIABLES),
+        st.sampled_from(["<", "<=", ">", ">="]),
+        st.sampled_from(VARIABLES),
+        st.sampled_from(["", "", " + 1", " - 1"]),
+    ).map(lambda x: (f"isNumeric({x[0]}) && isNumeric({x[2]}) && ", *x)),
     st.tuples(st.sampled_from(VARIABLES), st.sampled_from(["=", "!=", "<", ">="]), st.sampled_from(["1", "2"])),
     st.tuples(st.sampled_from(VARIABLES), st.sampled_from(["=", "!="]), st.just(NODES[0])),
     st.tuples(st.just("isIRI("), st.sampled_from(VARIABLES), st.just(")")),

@@ -8,6 +8,7 @@ node has many pairs. The rest are single facts, drawn in time.
 
 import random
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from millstream.kernels.join import DIFFERENT, FOREVER, SAME, IntervalJoin
+from millstream.kernels.join import AFTER, AT, BEFORE, DIFFERENT, FOREVER, SAME, IntervalJoin
 
 X, Y, Z = 0, 1, 2
 
@@ -42,13 +43,35 @@ class Written(NamedTuple):
     weight: int
 
 
+INTEGER, DECIMAL = 5, 6
+
+
+def value_of(id):
+    """An id's kind and value, None where it is a number in a dictionary."""
+    kind, payload = id >> 59, id & ((1 << 59) - 1)
+    if kind == INTEGER:
+        return kind, Fraction(payload - (1 << 58))
+    if kind == DECIMAL:
+        return kind, Fraction((payload & ((1 << 54) - 1)) - (1 << 53), 10 ** (payload >> 54))
+    return kind, None
+
+
+def order_is_among(outcomes, a, b, offset):
+    """Whether an order is allowed, or cannot be known from the ids."""
+    (kind, x), (other, y) = value_of(a), value_of(b)
+    if x is None or y is None or (offset and (kind, other) != (INTEGER, INTEGER)):
+        return True
+    return bool(outcomes & (BEFORE if x < y + offset else AT if x == y + offset else AFTER))
+
+
 class Oracle:
     """What the join means: sets of entries with their ends; every match is recomputed before and after every row."""
 
-    def __init__(self, patterns, variables, filters=(), visible=None):
+    def __init__(self, patterns, variables, filters=(), visible=None, orders=()):
         self.patterns = patterns
         self.variables = variables
         self.filters = filters
+        self.orders = orders
         self.visible = range(variables) if visible is None else visible
         self.entries = [{} for _ in patterns]
 
@@ -61,7 +84,9 @@ class Oracle:
 
     def _extend(self, view, binding, until, now) -> Iterator[tuple[tuple[int, ...], int]]:
         if view == len(self.patterns):
-            if all((binding[x] == binding[y]) == (kind == 0) for kind, x, y in self.filters):
+            if all((binding[x] == binding[y]) == (kind == 0) for kind, x, y in self.filters) and all(
+                order_is_among(outcomes, binding[x], binding[y], offset) for outcomes, x, y, offset in self.orders
+            ):
                 yield tuple(binding[x] for x in range(self.variables)), until
             return
         s, o = self.patterns[view]
@@ -318,6 +343,37 @@ def test_a_loaded_join_goes_on_like_the_dumped_one(shape, rng):
     first.feed(*columns_of(rows[half:]))
     second.feed(*columns_of(rows[half:]))
     assert by_change(written(first)) == by_change(written(second))
+
+
+VALUES = [
+    *((INTEGER << 59) + (1 << 58) + v for v in (-1, 0, 1, 2)),
+    *((DECIMAL << 59) + (1 << 54) + (1 << 53) + tenths for tenths in (-10, 5, 10, 15)),
+    7,
+]
+
+
+@st.composite
+def orders_for(draw, variables):
+    x, y = draw(st.lists(st.integers(0, variables - 1), min_size=2, max_size=2, unique=True))
+    return draw(st.integers(1, 6)), x, y, draw(st.sampled_from([0, 0, 1, -2]))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data(), shapes().filter(lambda shape: shape[1] > 1), st.randoms(use_true_random=False))
+def test_orders_of_values_in_ids_are_those_of_brute_force(data, shape, rng):
+    patterns, variables, lanes, relations, filters, visible = shape
+    orders = data.draw(st.lists(orders_for(variables), min_size=1, max_size=3))
+    join = joins(shape, orders=orders)
+    oracle = Oracle(patterns, variables, filters, visible, orders)
+    for row in random_rows(rng, patterns, lanes, relations, 50):
+        values = row._replace(a=VALUES[row.a % 9], b=VALUES[(row.b * 2) % 9] if row.b >= 0 else -1)
+        assert feed(join, values) == oracle.feed(values)
+
+
+@pytest.mark.parametrize("order", [(0, X, Y, 0), (7, X, Y, 0), (BEFORE, X, X, 0), (AT, X, 2, 0), (AFTER, X, Y, 1 << 58)])
+def test_orders_that_say_nothing_or_too_much_are_refused(order):
+    with pytest.raises(ValueError):
+        IntervalJoin([(X, Y)], [0], 2, orders=[order])
 
 
 @settings(max_examples=100, deadline=None)

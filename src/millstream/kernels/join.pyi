@@ -9,6 +9,9 @@ Column = NDArray[np.int64]
 FOREVER: int
 SAME: int
 DIFFERENT: int
+BEFORE: int
+AT: int
+AFTER: int
 
 class JoinStats(TypedDict):
     entries: list[int]
@@ -31,6 +34,7 @@ class IntervalJoin:
         adaptive: bool = True,
         relations: ArrayLike | None = None,
         filters: ArrayLike | None = None,
+        orders: ArrayLike | None = None,
         visible: Sequence[int] | None = None,
     ) -> None: ...
     def feed(

@@ -25,6 +25,7 @@ from libc.string cimport memcpy
 from millstream.kernels.agenda cimport FOREVER as AGENDA_FOREVER
 from millstream.kernels.agenda cimport LANES, NEVER, agenda_bytes, agenda_close
 from millstream.kernels.changes cimport AHEAD, Ahead, Change, change_views, look_ahead
+from millstream.kernels.filters cimport Filters, OrderTest
 from millstream.kernels.layout cimport group, lay_out
 from millstream.kernels.matching cimport CHANGE, MORE_COLUMNS, START, UNTIL, WEIGHT, Matcher
 from millstream.kernels.memory cimport CHUNK_BYTES, SHELVED, block_free, shelf_close, shelf_give
@@ -39,6 +40,12 @@ cnp.import_array()
 FOREVER = 1 << 62
 SAME = 0
 DIFFERENT = 1
+# Outcomes of an order, to be added up.
+BEFORE = 1
+AT = 2
+AFTER = 4
+
+cdef int64_t FARTHEST = <int64_t>1 << 58
 
 cdef enum:
     EXPIRED_A_ROW = 6           # notes looked at for every row fed: more than a row can add
@@ -61,7 +68,7 @@ cdef class IntervalJoin:
             index_open(&self.store.wait_index[i])
 
     def __init__(self, patterns, lanes, int variables, *, bint lazy=True, bint adaptive=True, relations=None, filters=None,
-                 visible=None):
+                 orders=None, visible=None):
         table = np.asarray(patterns, np.int64).reshape(-1, 2)
         lane_of = np.asarray(lanes, np.int64)
         if not 0 < len(table) <= MOST or not 0 < variables <= MOST or len(lane_of) != len(table):
@@ -81,14 +88,34 @@ cdef class IntervalJoin:
         self.matcher.adaptive = adaptive
         self.show(list(range(variables)) if visible is None else [int(x) for x in visible])
         for kind, x, y in () if filters is None else np.asarray(filters, np.int64).reshape(-1, 3).tolist():
-            if not 0 <= x < variables or not 0 <= y < variables or x == y or kind not in (SAME, DIFFERENT):
-                raise ValueError(f"a filter compares two variables with SAME or DIFFERENT, got {(kind, x, y)}")
-            if kind == SAME:
-                self.matcher.same[<int>x] |= <uint64_t>1 << <int>y
-                self.matcher.same[<int>y] |= <uint64_t>1 << <int>x
-            else:
-                self.matcher.differ[<int>x] |= <uint64_t>1 << <int>y
-                self.matcher.differ[<int>y] |= <uint64_t>1 << <int>x
+            self.compare_ids(kind, x, y)
+        for outcomes, x, y, offset in () if orders is None else np.asarray(orders, np.int64).reshape(-1, 4).tolist():
+            self.compare_values(outcomes, x, y, offset)
+
+    cdef compare_ids(self, int kind, int x, int y):
+        cdef Filters* filters = &self.matcher.filters
+        if not 0 <= x < self.store.variables or not 0 <= y < self.store.variables or x == y or kind not in (SAME, DIFFERENT):
+            raise ValueError(f"a filter compares two variables with SAME or DIFFERENT, got {(kind, x, y)}")
+        if kind == SAME:
+            filters.same[x] |= <uint64_t>1 << y
+            filters.same[y] |= <uint64_t>1 << x
+        else:
+            filters.differ[x] |= <uint64_t>1 << y
+            filters.differ[y] |= <uint64_t>1 << x
+
+    cdef compare_values(self, int outcomes, int x, int y, int64_t offset):
+        cdef Filters* filters = &self.matcher.filters
+        if not 0 <= x < self.store.variables or not 0 <= y < self.store.variables or x == y or not 0 < outcomes < 7:
+            raise ValueError(f"an order is of two variables, with BEFORE, AT or AFTER allowed, got {(outcomes, x, y)}")
+        if not -FARTHEST < offset < FARTHEST:
+            raise ValueError(f"an offset is between -2^58 and 2^58, got {offset}")
+        if filters.count == MOST:
+            # What is not asked here is asked by who takes the matches.
+            return
+        filters.tests[filters.count] = OrderTest(x, y, outcomes, offset)
+        filters.ordered[x] |= <uint64_t>1 << filters.count
+        filters.ordered[y] |= <uint64_t>1 << filters.count
+        filters.count += 1
 
     cdef show(self, visible):
         cdef int x

@@ -13,6 +13,7 @@ passed over. A variable's column is filled when its subtree has been written: ru
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from millstream.kernels.edges cimport edge_find, list_drop
+from millstream.kernels.filters cimport Filters, allowed, filtered
 from millstream.kernels.memory cimport block_free, block_resize
 from millstream.kernels.store cimport (
     MOST, Edge, Entry, List, Row, Store, edge_at, lists_of, row_at, trailing_zeros,
@@ -31,8 +32,7 @@ cdef struct Matcher:
     bint adaptive
     bint lazy
     bint silent                 # nothing is written
-    uint64_t differ[MOST]       # variables that must not be bound to the same id as this one
-    uint64_t same[MOST]
+    Filters filters
     int column_of[MOST]         # of a visible variable, else -1
     int width                   # visible variables
     int64_t* columns[MOST + MORE_COLUMNS]
@@ -66,21 +66,6 @@ cdef inline void fill(Matcher* matcher, int column, int64_t first, int64_t value
 cdef inline void fill_variable(Matcher* matcher, int variable, int64_t first) noexcept nogil:
     if matcher.column_of[variable] >= 0 and first < matcher.size:
         fill(matcher, matcher.column_of[variable], first, matcher.value[variable])
-
-
-cdef inline bint allowed(Matcher* matcher, int variable, int64_t value, uint64_t bound) noexcept nogil:
-    """Whether the filters let a variable have this id, beside the bound ones."""
-    cdef uint64_t others = matcher.differ[variable] & bound
-    while others:
-        if matcher.value[trailing_zeros(others)] == value:
-            return False
-        others &= others - 1
-    others = matcher.same[variable] & bound
-    while others:
-        if matcher.value[trailing_zeros(others)] != value:
-            return False
-        others &= others - 1
-    return True
 
 
 cdef inline bint s_is_bound(Matcher* matcher, int view, uint64_t bound) noexcept nogil:
@@ -151,7 +136,7 @@ cdef inline void write_last(Matcher* matcher, int view, uint64_t bound, int64_t 
     cdef bint s_side = s_is_bound(matcher, view, bound)
     cdef int variable = store.o_variable[view] if s_side else store.s_variable[view]
     cdef bint bare = ((store.o_bare if s_side else store.s_bare) >> view) & 1
-    cdef bint filtered = (matcher.differ[variable] | matcher.same[variable]) != 0
+    cdef bint tested = filtered(&matcher.filters, variable)
     cdef List* lst = list_at(matcher, view, bound)
     cdef Entry* entries = lst.entries
     cdef Row* row
@@ -183,7 +168,7 @@ cdef inline void write_last(Matcher* matcher, int view, uint64_t bound, int64_t 
             until = min(until, row.until)
         i += 1
         until = min(until, high)
-        if until <= low or (filtered and not allowed(matcher, variable, id, bound)):
+        if until <= low or (tested and not allowed(&matcher.filters, matcher.value, variable, id, bound)):
             continue
         ids[size] = id
         untils[size] = until
@@ -200,14 +185,14 @@ cdef inline void write_one(Matcher* matcher, int64_t high) noexcept nogil:
 cdef inline void extend(Matcher* matcher, uint64_t frontier, uint64_t bound, int64_t low, int64_t high) noexcept nogil:
     """Binds one more variable in every way and goes on."""
     cdef Store* store = matcher.store
-    cdef uint64_t inner, closed, rest, filters
+    cdef uint64_t inner, closed, rest
     cdef int view, variable
     cdef int32_t i = 0
     cdef int64_t until, first
     cdef List* lst
     cdef Row* row
     cdef Entry* entry
-    cdef bint s_side, bare
+    cdef bint s_side, bare, tested
     if frontier == 0:
         write_one(matcher, high)
         return
@@ -219,7 +204,7 @@ cdef inline void extend(Matcher* matcher, uint64_t frontier, uint64_t bound, int
     s_side = s_is_bound(matcher, view, bound)
     variable = store.o_variable[view] if s_side else store.s_variable[view]
     bare = ((store.o_bare if s_side else store.s_bare) >> view) & 1
-    filters = matcher.differ[variable] | matcher.same[variable]
+    tested = filtered(&matcher.filters, variable)
     rest = store.incident[variable] & ~(<uint64_t>1 << view)
     closed = rest & frontier
     rest = (frontier & ~closed & ~(<uint64_t>1 << view)) | (rest & ~closed)
@@ -244,7 +229,7 @@ cdef inline void extend(Matcher* matcher, uint64_t frontier, uint64_t bound, int
                 continue
             matcher.at[variable] = entry.row
             matcher.value[variable] = row.id
-        if filters and not allowed(matcher, variable, matcher.value[variable], bound):
+        if tested and not allowed(&matcher.filters, matcher.value, variable, matcher.value[variable], bound):
             continue
         if closed:
             until = closing(matcher, closed, low, until)
@@ -312,7 +297,7 @@ cdef inline void match_edge(Matcher* matcher, int view, int64_t s, int64_t o, in
         matcher.value[y] = row_at(store, <int32_t>o).id
         high = min(high, row_at(store, <int32_t>o).until)
     bound = <uint64_t>1 << x
-    if low >= high or not allowed(matcher, y, matcher.value[y], bound):
+    if low >= high or not allowed(&matcher.filters, matcher.value, y, matcher.value[y], bound):
         return
     bound |= <uint64_t>1 << y
     closed = store.incident[x] & store.incident[y] & ~own

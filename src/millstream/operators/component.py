@@ -15,13 +15,14 @@ import numpy as np
 from pyoxigraph import BlankNode, Variable
 
 from millstream.errors import UnsupportedQueryError
-from millstream.kernels.join import DIFFERENT, SAME, IntervalJoin
+from millstream.kernels.join import AFTER, AT, BEFORE, DIFFERENT, SAME, IntervalJoin
 from millstream.kernels.tuples import TupleTable
 from millstream.operators.rows import FOREVER, Arrivals, Column, Intervals
 from millstream.operators.subquery import Changes, SubQuery, in_order_of_change
 from millstream.plan.conjunction import (
     GraphSource,
     MergedSource,
+    OrderTest,
     PatternVariable,
     Source,
     SourcedPattern,
@@ -29,6 +30,7 @@ from millstream.plan.conjunction import (
 )
 
 MOST_PATTERNS = 64
+_OUTCOMES = {"<": BEFORE, "<=": BEFORE | AT, "=": AT, ">=": AT | AFTER, ">": AFTER, "!=": BEFORE | AFTER}
 _LANES = 63
 _ROWS_AT_ONCE = 4096
 
@@ -40,7 +42,7 @@ class JoinComponent:
         self,
         numbers: Sequence[int],
         patterns: Sequence[SourcedPattern],
-        tests: Sequence[TermTest] = (),
+        tests: Sequence[TermTest | OrderTest] = (),
         *,
         apart: Sequence[tuple[int, ...]] = (),
         lazy: bool = True,
@@ -118,7 +120,16 @@ class JoinComponent:
             hidden,
             **self._switches,
             relations=relations,
-            filters=[(SAME if t.same else DIFFERENT, index[t.left], index[t.right]) for t in self._tests],
+            filters=[
+                (SAME if t.same else DIFFERENT, index[t.left], index[t.right])
+                for t in self._tests
+                if isinstance(t, TermTest)
+            ],
+            orders=[
+                (_OUTCOMES[t.operator], index[t.left], index[t.right], t.offset)
+                for t in self._tests
+                if isinstance(t, OrderTest)
+            ],
             visible=list(range(len(self.variables))),
         )
         self.join = self._make()

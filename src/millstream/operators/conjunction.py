@@ -21,7 +21,7 @@ from millstream.operators.expressions import Evaluator
 from millstream.operators.matching import Matcher, Test
 from millstream.operators.product import Product
 from millstream.operators.rows import FOREVER, Arrivals, Column, Deltas, Intervals
-from millstream.plan.conjunction import Conjunction, PatternVariable, Source, TermTest, term_test
+from millstream.plan.conjunction import Conjunction, OrderTest, PatternVariable, Source, TermTest, order_test, term_test
 from millstream.plan.subqueries import subqueries_of
 
 
@@ -45,7 +45,7 @@ class ConjunctionOperator:
             JoinComponent(
                 members,
                 plan.patterns,
-                self._term_tests(members),
+                self._tests_within(members),
                 # Without choosing there is one order for all patterns, as written.
                 apart=subqueries_of(plan.patterns, members) if adaptive else (),
                 lazy=lazy,
@@ -64,10 +64,13 @@ class ConjunctionOperator:
         self.matchers = self._matchers(dictionary)
         self._place_filters()
 
-    def _term_tests(self, members: tuple[int, ...]) -> list[TermTest]:
-        """The filters that the join of a part applies itself, as soon as both variables are bound."""
+    def _tests_within(self, members: tuple[int, ...]) -> list[TermTest | OrderTest]:
+        """The filters that the join of a part applies itself, as soon as both variables are bound.
+
+        Of an order it knows only what the ids tell: such a filter is asked again after the join.
+        """
         variables = {v for n in members for v in self.plan.patterns[n].variables}
-        tests = [term_test(f, self.plan.patterns) for f in self.plan.filters]
+        tests = [term_test(f, self.plan.patterns) or order_test(f) for f in self.plan.filters]
         return [t for t in tests if t is not None and {t.left, t.right} <= variables]
 
     def _matchers(self, dictionary: Dictionary) -> dict[Source, Matcher]:

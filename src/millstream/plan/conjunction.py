@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pyoxigraph import BlankNode, NamedNode, Variable
+from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from millstream.errors import Place, UnsupportedQueryError
 from millstream.language import algebra as a
@@ -17,6 +17,10 @@ from millstream.language.scope import exists_in, in_scope, mentioned, rewrite
 from millstream.language.windows import StreamWindow
 
 PatternVariable: TypeAlias = Variable | BlankNode
+
+_INTEGER = NamedNode("http://www.w3.org/2001/XMLSchema#integer")
+_FARTHEST = 1 << 58
+"""Integers beyond are not in ids, so nothing would be known of them."""
 
 _SO_FAR = "So far basic graph patterns with filters run, over any windows and graphs: SELECT ?x WHERE { ... FILTER(...) }."
 
@@ -110,6 +114,39 @@ def term_test(expression: a.Expression, patterns: tuple[SourcedPattern, ...]) ->
             no_literals = {x for p in patterns for x in (p.triple.subject, p.triple.predicate) if isinstance(x, Variable)}
             if left != right and (left in no_literals or right in no_literals):
                 return TermTest(left, right, same=expression.operator == "=")
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class OrderTest:
+    """A comparison of the values of two variables, the right one plus an offset."""
+
+    left: Variable
+    operator: str
+    right: Variable
+    offset: int
+
+
+def order_test(expression: a.Expression) -> OrderTest | None:
+    """What a filter asks for, if that is a comparison of two variables, or of such plus or minus an integer."""
+    match expression:
+        case a.Comparison("<" | "<=" | ">" | ">=" | "=" | "!=" as operator, left, right):
+            one, other = _shifted(left), _shifted(right)
+            if one is not None and other is not None and one[0] != other[0] and abs(other[1] - one[1]) < _FARTHEST:
+                return OrderTest(one[0], operator, other[0], other[1] - one[1])
+    return None
+
+
+def _shifted(expression: a.Expression) -> tuple[Variable, int] | None:
+    """A variable and the integer that is added to it."""
+    match expression:
+        case Variable():
+            return expression, 0
+        case a.Arithmetic("+" | "-" as operator, Variable() as variable, Literal() as by) if by.datatype == _INTEGER:
+            try:
+                return variable, int(by.value) if operator == "+" else -int(by.value)
+            except ValueError:
+                return None
     return None
 
 

@@ -15,6 +15,7 @@ from millstream.plan.conjunction import (
     Source,
     SourcedPattern,
     WindowSource,
+    order_test,
     term_test,
 )
 from millstream.plan.subqueries import subqueries_of
@@ -96,7 +97,13 @@ def _place(plan: Conjunction, expression: a.Expression) -> int | None:
 
 
 def _moment(plan: Conjunction, expression: a.Expression) -> str:
-    return "after the join" if term_test(expression, plan.patterns) is None else "as soon as both are bound"
+    if term_test(expression, plan.patterns) is not None:
+        return "as soon as both are bound"
+    return (
+        "after the join"
+        if order_test(expression) is None
+        else "as soon as both are bound where their ids tell, else after the join"
+    )
 
 
 def _early_filters(plan: Conjunction, printer: Printer) -> list[str]:
