@@ -16,10 +16,14 @@ from millstream.operators.rows import GRID, Column, Deltas, tick, time_of
 
 Emit = Callable[[Emission], None]
 _SUMMED_UP = 1 << 12
+_FEW = 8
 
 
 def select(output: Output, columns: npt.NDArray[np.int64], at_ms: Column, weight: Column) -> Emission:
     """What an output operator emits of consolidated changes; a row that changed by n is emitted n times."""
+    # Most changes are small, and reducing columns costs more than looking at a few numbers.
+    if output is not Output.DSTREAM and len(weight) <= _FEW and all(w == 1 for w in weight.tolist()):
+        return Emission(columns, at_ms, weight)
     if output is Output.ISTREAM or output is Output.DSTREAM:
         # RSTREAM selects from an answer set, which has no other weights.
         keep = weight > 0 if output is Output.ISTREAM else weight < 0
