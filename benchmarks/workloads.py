@@ -195,6 +195,11 @@ def lines(triples: Iterator[Triple], count: int | None = None) -> list[str]:
     return [f"{s} {p} {o} .\n" for s, p, o in islice(triples, count)]
 
 
+def matches_any(triple: Triple, patterns: Patterns) -> bool:
+    """Whether a triple matches one of the patterns."""
+    return any(all(x.startswith("?") or x == y for x, y in zip(pattern, triple, strict=True)) for pattern in patterns)
+
+
 def cqels(patterns: Patterns, range_ms: int) -> str:
     """A continuous query over the last so many milliseconds of STREAM."""
     body = " ".join(f"{s} {p} {o} ." for s, p, o in patterns)
