@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.installed
 KERNELS := $(wildcard src/millstream/kernels/*.pyx src/millstream/kernels/*.pxd)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-quick check test-checked test-asan bench clean
+.PHONY: help install demo test test-quick check test-checked test-asan bench bench-spark clean
 
 help:            ## what can be made
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */\1\t/' | expand -t 16
@@ -52,6 +52,10 @@ test-asan: $(STAMP)  ## the kernels' tests under AddressSanitizer
 # More with `.venv/bin/python -m benchmarks --help`: one part, or --quick.
 bench: $(STAMP)    ## measures beside peers, a quarter of an hour
 	$(BIN)/python -m benchmarks
+
+# More with `.venv/bin/python -m benchmarks.spark --help`: one part, or --quick.
+bench-spark: $(STAMP)  ## the same for the pipeline on Spark
+	$(BIN)/python -m benchmarks.spark
 
 check: $(STAMP)    ## style, types, layers
 	$(BIN)/ruff check .

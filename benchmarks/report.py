@@ -154,18 +154,22 @@ def _commit() -> str:
         return "unknown"
 
 
-def header(described: dict[str, str], effort: str) -> str:
+HOW = "Times are CPU times, medians of repetitions that take turns with their peers; only ratios mean something."
+
+
+def header(described: dict[str, str], effort: str, how: str = HOW) -> str:
     lines = [f"# Benchmarks, {effort} run", ""]
     lines += [f"- {name}: {value}" for name, value in described.items()]
-    how = "Times are CPU times, medians of repetitions that take turns with their peers; only ratios mean something."
     return "\n".join([*lines, "", how, ""])
 
 
-def write(folder: Path, name: str, described: dict[str, str], effort: str, parts: Sequence[Part]) -> list[Path]:
+def write(
+    folder: Path, name: str, described: dict[str, str], effort: str, parts: Sequence[Part], how: str = HOW
+) -> list[Path]:
     """Both forms of a run's results; returns where they are."""
     folder.mkdir(parents=True, exist_ok=True)
     text, data = folder / f"{name}.md", folder / f"{name}.json"
-    text.write_text("\n".join([header(described, effort), summary(parts), *map(markdown, parts)]).rstrip() + "\n")
+    text.write_text("\n".join([header(described, effort, how), summary(parts), *map(markdown, parts)]).rstrip() + "\n")
     whole = {"effort": effort, "machine": described, "parts": [asdict(p) for p in parts]}
     data.write_text(json.dumps(whole, indent=1, default=float) + "\n")
     return [text, data]
