@@ -38,11 +38,13 @@ def test_version_is_that_of_the_package() -> None:
 def test_help_names_every_command() -> None:
     result = CliRunner().invoke(app, ["--help"])
     assert result.exit_code == 0
-    for name in ("explain", "demo"):
+    for name in ("run", "map", "explain", "demo"):
         assert name in result.stdout
 
 
-@pytest.mark.parametrize("arguments", [["nonsense"], ["explain"], ["--nonsense"], ["demo", "too", "many"]])
+@pytest.mark.parametrize(
+    "arguments", [["nonsense"], ["explain"], ["run"], ["map"], ["map", "x.csv"], ["--nonsense"], ["demo", "too", "many"]]
+)
 def test_a_wrong_command_ends_with_code_2_and_says_where_to_look(arguments: list[str]) -> None:
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 2

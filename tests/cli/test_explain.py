@@ -106,3 +106,12 @@ def test_an_empty_file_is_no_query(text: str, tmp_path: Path) -> None:
     result = explain(text, tmp_path)
     assert result.exit_code == 2
     assert "found the end of the query" in result.stderr
+
+
+def test_cells_show_how_spark_would_cut_the_work(tmp_path: Path) -> None:
+    (tmp_path / "q.rq").write_text(QUERY)
+    result = CliRunner().invoke(app, ["explain", str(tmp_path / "q.rq"), "--cells", "8"])
+    assert result.exit_code == 0
+    assert result.stdout.startswith(explain(QUERY, tmp_path).stdout.rstrip("\n"))
+    assert "\n\non Spark\n" in result.stdout
+    assert CliRunner().invoke(app, ["explain", str(tmp_path / "q.rq"), "--cells", "0"]).exit_code == 2
