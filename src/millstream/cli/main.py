@@ -193,8 +193,19 @@ def map_rows(
 
 
 @app.command()
-def demo() -> None:
-    """Explain a small query and show it answered live on hand-made data."""
-    from millstream.cli.demo import show
+def demo(
+    engine: Annotated[
+        str, typer.Option(metavar="ENGINE", help="spark, or embedded: a smaller demo in this process alone.")
+    ] = "spark",
+) -> None:
+    """Show a query answered live: taxi rides through Spark on this machine."""
+    from millstream.cli import doors, taxis
+    from millstream.cli.terminal import fail
+    from millstream.errors import MillstreamError
 
-    show()
+    if engine not in ("spark", "embedded"):
+        fail(f"--engine {engine}: not known; it is spark or embedded")
+    try:
+        (taxis if engine == "spark" else doors).show()
+    except MillstreamError as error:
+        fail(str(error))

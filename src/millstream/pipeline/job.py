@@ -8,14 +8,10 @@ written although Spark does not know it yet: so each answer is written exactly o
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,6 +25,7 @@ from millstream.errors import DataError, LateElementError, MillstreamError, Opti
 from millstream.pipeline.complaints import complaint_of
 from millstream.pipeline.continuous import DEFAULT_CELLS, Files, Job, plan_job
 from millstream.pipeline.processor import ANSWERS, LATE, STATS, from_bytes
+from millstream.pipeline.quiet import said_to
 from millstream.pipeline.session import session
 from millstream.pipeline.spool import Spool
 from millstream.rdf import Rejected
@@ -64,7 +61,7 @@ class _SparkRun:
             self._run.open(self._record.lengths if self._record.exists else None)
             self._run.counts.answers = list(self._record.answers or self._run.counts.answers)
             self._run.counts.late, self._run.counts.set_aside = self._record.late, self._record.set_aside
-            with _said_to(self._folder / "spark.log"):
+            with said_to(self._folder / "spark.log"):
                 spark = session(self._options.master)
             try:
                 self._follow(self._start(spark))
@@ -279,20 +276,6 @@ class _SparkRun:
             raise DataError(letter["reason"], text=letter["text"], **place)
         self._run.counts.set_aside += 1
         self._run.set_aside(Rejected(**place, reason=letter["reason"], text=letter["text"]))
-
-
-@contextmanager
-def _said_to(path: Path) -> Iterator[None]:
-    """What Java and its helpers say goes to a file: whoever is started meanwhile takes that for standard error."""
-    sys.stderr.flush()
-    ours = os.dup(2)
-    with path.open("ab") as log:
-        os.dup2(log.fileno(), 2)
-    try:
-        yield
-    finally:
-        os.dup2(ours, 2)
-        os.close(ours)
 
 
 class _Record:

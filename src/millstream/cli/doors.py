@@ -1,4 +1,4 @@
-"""`millstream demo`: a small query explained, then answered live on hand-made data.
+"""`millstream demo --engine embedded`: a small query explained, then answered live on hand-made data, in this process.
 
 The data is a floor plan, which changes, and a stream of badges seen in rooms. Everything said about answers comes from
 the engine; on a terminal there are short pauses, so that one can follow.
