@@ -26,6 +26,7 @@ from millstream.language.windows import parse_duration
 from millstream.pipeline.frames import ended_blobs, pack_frame
 from millstream.pipeline.output import PACKED_SCHEMA
 from millstream.pipeline.processor import ANSWERS, OUTPUT_SCHEMA, CellProcessor, from_bytes
+from millstream.pipeline.sampling import sampled_sizes
 from millstream.pipeline.session import register
 from millstream.pipeline.shared import share
 from millstream.pipeline.spread import Spread, StreamedSource, spread
@@ -42,6 +43,10 @@ class Files:
 
     path: str | tuple[str, ...]
     options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return (self.path,) if isinstance(self.path, str) else self.path
 
 
 StreamInput: TypeAlias = "DataFrame | Files | str"
@@ -80,13 +85,15 @@ def continuous(
     base: str | None = None,
     lateness: str | int = 0,
     t0_ms: int = 0,
+    sizes: Mapping[int, float] | None = None,
     once: bool = False,
     spark: SparkSession | None = None,
 ) -> DataFrame:
     """A streaming DataFrame of answers: `at_ms`, `weight`, one string column a variable.
 
     `streams` and `changes` are DataFrames, paths or `files(...)`; `datasets` what the graphs hold at the start, by graph,
-    None being the default graph. `once`: paths end with the files that are there, and so do windows.
+    None being the default graph. `sizes`, by the place of a triple pattern in the query, say how large views are relative to
+    each other, for choosing cells. `once`: paths end with the files that are there, and so do windows.
     """
     job = plan_job(
         text,
@@ -98,6 +105,7 @@ def continuous(
         base=base,
         lateness=lateness,
         t0_ms=t0_ms,
+        sizes=sizes,
         once=once,
         spark=spark,
     )
@@ -116,11 +124,18 @@ def plan_job(
     lateness: str | int = 0,
     t0_ms: int = 0,
     now_ms: int = 0,
+    sizes: Mapping[int, float] | None = None,
+    sample: bool = False,
     once: bool = False,
     spark: SparkSession | None = None,
+    before: Spread | None = None,
     on_rejected: OnRejected | None = None,
 ) -> Job:
-    """As `continuous`, with what was decided; `on_rejected` is told what is malformed in datasets."""
+    """As `continuous`, with what was decided; `on_rejected` is told what is malformed in datasets.
+
+    `sample`: the sizes of views are those in the first piece of each stream's files. `before` is the plan that a job goes
+    on with.
+    """
     if not isinstance(cells, int) or isinstance(cells, bool) or cells < 1:
         raise OptionError(f"cells is a whole number of at least 1, got {cells!r}.")
     inputs: list[tuple[StreamedSource, StreamInput]] = []
@@ -128,16 +143,23 @@ def plan_job(
         inputs.append((_described(named_iri(name, "stream"), source, changes=False), source))
     for graph, source in (changes or {}).items():
         inputs.append((_described(graph_iri(graph), source, changes=True), source))
-    planned = spread(
+    described = [each for each, _ in inputs]
+    planning = partial(
+        spread,
         text,
-        [described for described, _ in inputs],
+        described,
         cells=cells,
         output=output,
         base=base,
         t0_ms=t0_ms,
         lateness_ms=_milliseconds(lateness),
         now_ms=now_ms,
+        before=before,
     )
+    planned = planning(sizes=sizes)
+    if sample and before is None and len(planned.cells.variables):
+        paths = [None if isinstance(source, DataFrame) else _as_files(source) for _, source in inputs]
+        planned = planning(sizes=sampled_sizes(planned, [None if p is None else (p.paths, p.options) for p in paths]))
     _check_streams(planned)
     session = spark or SparkSession.active()
     register(session)
@@ -181,7 +203,7 @@ def _packed(
             return packed
         end = [(key, bytearray(blob)) for key, blob in ended_blobs(pack, number)]
         return packed.unionByName(spark.createDataFrame(end, PACKED_SCHEMA))
-    given = source if isinstance(source, Files) else Files(source)
+    given = _as_files(source)
     reader = spark.readStream.format("rdf").options(**given.options)
     reader = reader.option("pack", pack).option("source", str(number))
     if stateless:
@@ -190,9 +212,11 @@ def _packed(
         reader = reader.option("changes", "true")
     if once:
         reader = reader.option("end", "true")
-    if isinstance(given.path, str):
-        return reader.load(given.path)
-    return reader.option("paths", json.dumps(list(given.path))).load()
+    return reader.option("paths", json.dumps(given.paths)).load()
+
+
+def _as_files(source: Files | str) -> Files:
+    return source if isinstance(source, Files) else Files(source)
 
 
 def _check_streams(planned: Spread) -> None:

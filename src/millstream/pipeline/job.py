@@ -27,12 +27,15 @@ from millstream.pipeline.continuous import DEFAULT_CELLS, Files, Job, plan_job
 from millstream.pipeline.processor import ANSWERS, LATE, STATS, from_bytes
 from millstream.pipeline.quiet import said_to
 from millstream.pipeline.session import session
+from millstream.pipeline.slices import changed_message
 from millstream.pipeline.spool import Spool
+from millstream.pipeline.spread import Spread
 from millstream.rdf import Rejected
 from millstream.runs import Run
 from millstream.runs.options import STANDARD
 
 _LOOK_S = 0.1
+_PLAN = "millstream.json"
 _SHOWN_BYTES = 2000
 
 
@@ -80,9 +83,9 @@ class _SparkRun:
         started = []
         inputs = self._inputs()
         for number, query in enumerate(self._options.queries):
-            job = self._job(spark, number, inputs)
             checkpoint = self._folder / f"{number}-{query.name}"
-            self._check_same(checkpoint, job)
+            job = self._job(spark, number, inputs, checkpoint / _PLAN)
+            self._check_same(checkpoint / _PLAN, job)
             writer = job.packed.writeStream.queryName(f"{number}-{query.name}").option("checkpointLocation", str(checkpoint))
             writer = writer.foreachBatch(partial(self._written, number))
             if self._options.follow:
@@ -92,7 +95,7 @@ class _SparkRun:
             started.append(writer.start())
         return started
 
-    def _job(self, spark: SparkSession, number: int, inputs: dict[str, str]) -> Job:
+    def _job(self, spark: SparkSession, number: int, inputs: dict[str, str], plan: Path) -> Job:
         options, query = self._options, self._options.queries[number]
         read = {w.stream.value for w in query.query.windows}
         streams = {s.iri: self._files(inputs[s.path], number, i) for i, s in enumerate(options.streams) if s.iri in read}
@@ -115,8 +118,10 @@ class _SparkRun:
             changes=changes,
             cells=options.cells or DEFAULT_CELLS,
             lateness=options.lateness_ms,
+            sample=True,
             once=not options.follow,
             spark=spark,
+            before=Spread.from_json(plan.read_text()) if plan.exists() else None,
             on_rejected=self._malformed_dataset,
         )
 
@@ -150,15 +155,13 @@ class _SparkRun:
             found[STANDARD] = str(spool.folder)
         return found
 
-    def _check_same(self, checkpoint: Path, job: Job) -> None:
+    def _check_same(self, plan: Path, job: Job) -> None:
         """Refuses a checkpoint that another job wrote, before Spark starts to wonder."""
-        from millstream.pipeline.slices import changed_message
-
-        path, text = checkpoint / "millstream.json", job.spread.to_json()
-        if not path.exists():
-            checkpoint.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        elif (before := path.read_text()) != text:
+        text = job.spread.to_json()
+        if not plan.exists():
+            plan.parent.mkdir(parents=True, exist_ok=True)
+            plan.write_text(text)
+        elif (before := plan.read_text()) != text:
             raise SnapshotError(f"{self._folder}: {changed_message(before, text)}")
 
     def _follow(self, queries: list[StreamingQuery]) -> None:

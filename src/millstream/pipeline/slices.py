@@ -250,6 +250,7 @@ def changed_message(before: str, now: str) -> str:
         "t0_ms": "t0_ms",
         "lateness_ms": "the lateness",
         "now_ms": "NOW()",
+        "asked": "the number of cells",
         "layout": "the layout of millstream's state",
     }
     differing: list[str] = [what for name, what in names.items() if old.get(name) != new.get(name)]

@@ -72,6 +72,9 @@ def cells_for(
     if _matches_elements_alone(query, plan) and not changing:
         return Cells((), (), "every element is matched by itself, where it is read", stateless=True)
     one_order = _needs_one_order(query)
+    if one_order is None and changing and not any(isinstance(p.source, WindowSource) for p in plan.patterns):
+        # What datasets give by themselves is told at the first change, and only who sees all knows which that is.
+        one_order = "its first answers wait for the first change of any of its graphs"
     if one_order is not None:
         return Cells((), (), f"one cell: {one_order}", whole=True)
     candidates = _candidates(query, plan)
@@ -79,7 +82,7 @@ def cells_for(
         return Cells((), (), "one cell: no variable that all answers tell apart is bound by a stream")
     if cells < 2:
         return Cells((), (), "one cell, as asked for")
-    counted = {n: 1.0 for n in range(len(plan.patterns))} if sizes is None else {**sizes}
+    counted = dict.fromkeys(range(len(plan.patterns)), 1.0) if sizes is None else {**sizes}
     best = min(
         _grids(candidates, cells),
         key=lambda shares: (
