@@ -12,6 +12,7 @@ import argparse
 import importlib
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks import report
@@ -46,7 +47,7 @@ def main() -> None:
     names = [name for name in PARTS if not options.parts or name in options.parts]
     effort: Effort = "smoke" if options.smoke else "quick" if options.quick else "full"
     described, progress = report.machine(), Progress()
-    described["packages"] += f", pyspark {report.version('pyspark')}"
+    described["packages"] += f", pyspark {version('pyspark')}"
     print(report.header(described, effort, HOW))
     parts = []
     for name in names:

@@ -7,6 +7,7 @@ shown apart and never part of a speed.
 from __future__ import annotations
 
 import io
+import json
 import shutil
 import statistics
 import tempfile
@@ -118,8 +119,6 @@ def run_stream(
 
 
 def _plain(progress: Any) -> dict[str, Any]:
-    import json
-
     found: dict[str, Any] = json.loads(progress.json) if hasattr(progress, "json") else dict(progress)
     return found
 
@@ -135,10 +134,8 @@ def run_job(job: Job, checkpoint: Path, *, keep: bool = False) -> Ran:
 
     def take(batch: DataFrame, _: int) -> None:
         found = batch.toArrow()
-        kinds = found["kind"].to_pylist()
-        tables.extend(
-            from_bytes(blob) for kind, blob in zip(kinds, found["blob"].to_pylist(), strict=True) if kind == ANSWERS
-        )
+        kinds, blobs = found["kind"].to_pylist(), found["blob"].to_pylist()
+        tables.extend(from_bytes(blob) for kind, blob in zip(kinds, blobs, strict=True) if kind == ANSWERS and blob)
 
     progress = run_stream(job.packed, checkpoint, take)
     ran = Ran(progress, sum(table.num_rows for table in tables))

@@ -67,13 +67,13 @@ def run(effort: Effort, progress: Progress) -> Part:
         f"a trigger reads {size.files_a_trigger} files of {size.a_file:,} triples; answers are counted against the engine's",
     ]
     part.tables.append(Table(title, columns, speeds, notes))
-    columns = ("query", *STEPS, "in all", "both cores on Spark", "Spark's own", "planning, logs", "state commits")
+    where = ("query", *STEPS, "in all", "both cores on Spark", "Spark's own", "planning, logs", "state commits")
     notes = [
         "CPU seconds of the same steps over the same files in this process, triggers but the first; then Spark's two cores",
         "Spark's own: the seconds of both cores less those of the steps: shuffle, transfer to and from Python, waiting",
         "planning, logs: triggerExecution less addBatch, in which no task runs; state commits: commitTimeMs of both tasks",
     ]
-    part.tables.append(Table("where the seconds go", columns, [[row[0], *row[6:]] for row in rows], notes))
+    part.tables.append(Table("where the seconds go", where, [[row[0], *row[6:]] for row in rows], notes))
     return part
 
 
@@ -148,7 +148,7 @@ def _timed(keeper: CellKeeper, store: DictStore, living: Living | None, blobs: l
         took += time.process_time() - began
         return outcome
 
-    Cell.take = timed  # type: ignore[method-assign]
+    Cell.take = timed  # type: ignore[method-assign, assignment]
     try:
         outcome, kept, _ = keeper.take(store, living, blobs)
     finally:
