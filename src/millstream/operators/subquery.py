@@ -1,9 +1,9 @@
 """A sub-query over datasets, joined apart: its solutions are tuples of the join it belongs to.
 
 A join that enumerates from a stream triple runs into every dead end of a dataset again, each time. A sub-query finds them
-once, when the dataset changes; what is left are its solutions, each behind a hidden variable of the outer join, with a pair
-for each of its variables. Datasets have no known ends, so solutions come with a weight of 1 and go with -1, and no solution is
-there twice.
+once, when the dataset changes; what is left are its solutions, each behind a hidden variable of the outer join, with a
+pair for each of its variables. Datasets have no known ends, so solutions come with a weight of 1 and go with -1, and no
+solution is there twice.
 """
 
 from __future__ import annotations
