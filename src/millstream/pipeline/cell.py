@@ -23,7 +23,7 @@ from millstream.operators.rows import ELEMENT, tick
 from millstream.pipeline.blobs import TERMS, Header, ids_of, numbers_of, read_blob
 from millstream.pipeline.clock import FIRST_OF_ALL, Clock
 from millstream.pipeline.routing import Router
-from millstream.pipeline.rows import COLUMNS, Constants, Rows, begins_of, ids, joined, no_rows, picked
+from millstream.pipeline.rows import COLUMNS, Constants, Rows, begins_of, ids, in_order, joined, no_rows, picked
 from millstream.pipeline.spread import Spread
 from millstream.pipeline.static import StaticData
 
@@ -38,6 +38,8 @@ class Outcome:
     answers: pa.Table
     late: pa.Table
     """Triples of elements that came too late: source, part, element, at_ms, text."""
+    seen: list[tuple[Header, int | None]]
+    """For each blob, as they were given, its header and the largest time of its rows that were taken."""
 
 
 class Cell:
@@ -62,6 +64,7 @@ class Cell:
         self.clock = Clock(rates, ordered, spread.lateness_ms)
         self._held = no_rows()
         self._finished = False
+        self._since_ms = FIRST_OF_ALL
         self._contents: dict[tuple[str | None, int], Graph] = {}
         """What graphs hold for each pattern over them."""
 
@@ -108,11 +111,14 @@ class Cell:
 
     def take(self, blobs: list[bytes]) -> Outcome:
         """The blobs of one trigger, in any order."""
-        read = sorted((read_blob(blob) for blob in blobs), key=lambda found: found[0].place)
+        given = [read_blob(blob) for blob in blobs]
+        places = sorted(range(len(given)), key=lambda place: given[place][0].place)
+        read = [given[place] for place in places]
+        latest: dict[int, int] = {}
         passed_ms = self.clock.point[0]
         judged = self.clock.see([header for header, _ in read])
         arrived, late = [], []
-        for (header, batch), seen in zip(read, judged, strict=True):
+        for place, (header, batch), seen in zip(places, read, judged, strict=True):
             if not batch.num_rows:
                 continue
             rows = self._rows(header, batch, seen.times(numbers_of(batch, "at")))
@@ -125,7 +131,9 @@ class Cell:
             if is_late.any():
                 late.append(picked(rows, is_late))
                 rows = picked(rows, ~is_late)
-            arrived.append(rows)
+            if len(rows["at_ms"]):
+                latest[place] = int(rows["at_ms"].max())
+                arrived.append(rows)
         for rows in arrived:
             self._core.dictionary.hold(ids(rows).ravel())
         self._held = joined([self._held, *arrived])
@@ -134,7 +142,8 @@ class Cell:
         if self.clock.ended and not self._finished:
             self._finished = True
             self._finish()
-        outcome = Outcome(self._query.take_table(), self._late(late))
+        seen_of = [(header, latest.get(place)) for place, (header, _) in enumerate(given)]
+        outcome = Outcome(self._query.take_table(), self._late(late), seen_of)
         self._core.housekeeping()
         return outcome
 
@@ -161,11 +170,11 @@ class Cell:
         due = (held["at_ms"] < at_ms) | ((held["at_ms"] == at_ms) & (held["source"] <= source))
         if self.clock.ended:
             due = np.ones(len(due), np.bool_)
-        found, self._held = picked(held, due), picked(held, ~due)
-        order = np.lexsort(
-            (found["row"], found["pattern"], found["element"], found["part"], found["source"], found["at_ms"])
-        )
-        return picked(found, order)
+        if due.all():
+            found, self._held = held, no_rows()
+        else:
+            found, self._held = picked(held, due), picked(held, ~due)
+        return in_order(found)
 
     def _process(self, rows: Rows) -> None:
         point_ms = self.clock.point[0]
@@ -187,7 +196,7 @@ class Cell:
         run = self._run
         if first_ms is not None and (tick(first_ms, ELEMENT) <= upto):
             if isinstance(run.reporter, CloseReporter):
-                run.reporter.first_element(first_ms)
+                run.reporter.first_element(max(first_ms, self._since_ms))
             if run.has_first_change_ahead:
                 run.together([], [], tick(first_ms, ELEMENT))
         if not len(rows["at_ms"]):
@@ -294,6 +303,11 @@ class Cell:
         return {"elements": sum(s.elements for s in clock.sources), "at_ms": at_ms, "more": False}
 
     # State ------------------------------------------------------------------------------------------------------------
+
+    def go_on_from(self, clock: dict[str, Any]) -> None:
+        """Begins where another cell was, all of whose rows before that have ended; windows that closed are not seen again."""
+        self.clock.load(clock)
+        self._since_ms = self.clock.point[0]
 
     @property
     def passed(self) -> int:

@@ -5,7 +5,7 @@ before it, under a random token, and a ledger of the slices that still matter. A
 version and token are those of the ledger; one that is behind on the same line reads what it missed; everything else (a
 worker that died, an attempt that was never committed) is thrown away and made again. Going through slices emits nothing.
 
-Slices whose rows have all ended are dropped. Where rows have no known end, or there are too many slices, the
+Of a trigger only blobs with rows that can still matter are kept whole, and slices whose rows have all ended are dropped. Where rows have no known end, or there are too many slices, the
 cell's whole state becomes the first of them.
 """
 
@@ -15,15 +15,16 @@ import json
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Protocol
 
-import pyarrow as pa
+import numpy as np
 
 from millstream.engine.snapshot import pack, unpack
 from millstream.errors import SnapshotError
 from millstream.language.windows import Now, Range, Slide, Step
 from millstream.operators.rows import FOREVER, GRID, tick
-from millstream.pipeline.blobs import read_blob
+from millstream.pipeline.blobs import write_bare
 from millstream.pipeline.cell import Cell, Outcome
 from millstream.pipeline.spread import Spread
 
@@ -119,8 +120,9 @@ class CellKeeper:
         outcome = cell.take(blobs)
         token = secrets.token_hex(8)
         ledger.version, ledger.token = ledger.version + 1, token
-        slice = Slice(ledger.version, token, 0, 0, self._end(blobs, cell))
-        self._write(store, slice, _written(json.dumps(clock).encode(), blobs))
+        needed, end = self._needed(blobs, outcome, cell)
+        slice = Slice(ledger.version, token, 0, 0, end)
+        self._write(store, slice, _written(json.dumps(clock).encode(), needed))
         ledger.slices.append(slice)
         kept.stored_bytes = slice.bytes
         self._tidy(store, ledger, cell)
@@ -146,7 +148,7 @@ class CellKeeper:
             cell = self._make()
             if slices:
                 clock, _ = _unwritten(self._read(store, slices[0]))
-                cell.clock.load(json.loads(clock))
+                cell.go_on_from(json.loads(clock))
         for slice in slices:
             self._replay(store, slice, cell, kept)
         return cell
@@ -172,18 +174,18 @@ class CellKeeper:
             self._write(store, whole, pack(cell.dump(), compress=False))
             ledger.slices = [whole]
 
-    def _end(self, blobs: list[bytes], cell: Cell) -> int:
-        """From which tick on a trigger's rows are all over."""
-        end = cell.passed
-        for blob in blobs:
-            header, batch = read_blob(blob)
-            if batch.num_rows:
-                length = self._lengths[header.source]
-                largest = cell.clock.sources[header.source].largest_ms
-                if length is None or largest is None:
-                    return FOREVER
-                end = max(end, tick(largest + length, GRID))
-        return end
+    def _needed(self, blobs: list[bytes], outcome: Outcome, cell: Cell) -> tuple[list[bytes], int]:
+        """What of a trigger must be kept, and from which tick on all of it is over: rows that are over already need not."""
+        needed, last = [], cell.passed
+        for blob, (header, largest_ms) in zip(blobs, outcome.seen, strict=True):
+            length = self._lengths[header.source]
+            if largest_ms is None:
+                end = cell.passed
+            else:
+                end = FOREVER if length is None else tick(largest_ms + length, GRID)
+            last = max(last, end)
+            needed.append(blob if end > cell.passed else write_bare(header))
+        return needed, last
 
     def _write(self, store: Store, slice: Slice, data: bytes) -> None:
         pieces = [data[i : i + PIECE_BYTES] for i in range(0, len(data), PIECE_BYTES)]
@@ -225,16 +227,15 @@ def _window_lengths(spread: Spread) -> list[int | None]:
 
 
 def _written(clock: bytes, blobs: list[bytes]) -> bytes:
-    sink = pa.BufferOutputStream()
-    schema = pa.schema([("blob", pa.large_binary())])
-    with pa.ipc.new_stream(sink, schema) as writer:
-        writer.write_batch(pa.RecordBatch.from_arrays([pa.array([clock, *blobs], pa.large_binary())], schema=schema))
-    return sink.getvalue().to_pybytes()
+    """A slice: how many parts, their lengths, the parts themselves."""
+    parts = [clock, *blobs]
+    return b"".join([np.array([len(parts), *map(len, parts)], "<i8").tobytes(), *parts])
 
 
 def _unwritten(data: bytes) -> tuple[bytes, list[bytes]]:
-    with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
-        clock, *blobs = (bytes(blob) for blob in reader.read_all()["blob"].to_pylist() if blob is not None)
+    count = int(np.frombuffer(data, "<i8", 1)[0])
+    ends = np.cumsum(np.frombuffer(data, "<i8", count, 8)) + 8 * (count + 1)
+    clock, *blobs = (data[first:end] for first, end in pairwise([8 * (count + 1), *ends.tolist()]))
     return clock, blobs
 
 
