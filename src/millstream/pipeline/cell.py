@@ -305,7 +305,7 @@ class Cell:
     # State ------------------------------------------------------------------------------------------------------------
 
     def go_on_from(self, clock: dict[str, Any]) -> None:
-        """Begins where another cell was, all of whose rows before that have ended; windows that closed are not seen again."""
+        """Begins where another cell was, whose rows before that have all ended: windows that closed do not close again."""
         self.clock.load(clock)
         self._since_ms = self.clock.point[0]
 
