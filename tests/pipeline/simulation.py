@@ -89,7 +89,7 @@ class Job:
         blobs: list[tuple[int, bytes]] = []
         for source, elements in enumerate(arrived):
             for part in _cut(elements, self._random):
-                blobs.extend(self._pack(source, part))
+                blobs.extend(self.pack(source, part))
             if ended:
                 part = Part(source=source, sequence=self._next_part(source), ended=True)
                 blobs.extend(self._packers[source].begin().nothing(part))
@@ -121,7 +121,8 @@ class Job:
         self._parts[source] += 1
         return self._parts[source]
 
-    def _pack(self, source: int, elements: list[Element]) -> list[tuple[int, bytes]]:
+    def pack(self, source: int, elements: list[Element]) -> list[tuple[int, bytes]]:
+        """A part of a source as blobs, each with its cell's key."""
         packer = self._packers[source].begin()
         encoder = Encoder(packer.dictionary)
         number = self._next_part(source)
