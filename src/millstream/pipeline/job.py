@@ -69,7 +69,8 @@ class _SparkRun:
             try:
                 self._follow(self._start(spark))
             finally:
-                spark.stop()
+                with said_to(self._folder / "spark.log"):
+                    spark.stop()
             with self._lock:
                 self._collect_letters()
         finally:
