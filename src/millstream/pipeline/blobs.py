@@ -67,6 +67,11 @@ def write_blob(header: Header, columns: Mapping[str, pa.Array[Any]]) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
+def write_bare(header: Header) -> bytes:
+    """A blob without rows, which still tells how far its source has come."""
+    return write_blob(header, {"at": pa.array([], pa.int64())})
+
+
 def read_blob(data: bytes) -> tuple[Header, pa.RecordBatch]:
     with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
         batch = reader.read_next_batch()

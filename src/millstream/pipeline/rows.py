@@ -15,6 +15,8 @@ Ids = npt.NDArray[np.int64]
 Rows: TypeAlias = dict[str, Ids]
 COLUMNS = ("at_ms", "source", "part", "element", "row", "pattern", "op", "graph", *TERMS)
 
+_ORDER = ("at_ms", "source", "part", "element", "pattern", "row")
+
 
 def no_rows() -> Rows:
     return {name: np.empty(0, np.int64) for name in COLUMNS}
@@ -25,6 +27,7 @@ def picked(rows: Rows, which: npt.NDArray[Any]) -> Rows:
 
 
 def joined(parts: list[Rows]) -> Rows:
+    parts = [part for part in parts if len(part["at_ms"])] or parts[:1]
     if len(parts) == 1:
         return parts[0]
     return {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS}
@@ -32,6 +35,21 @@ def joined(parts: list[Rows]) -> Rows:
 
 def ids(rows: Rows) -> Ids:
     return np.column_stack([rows[name] for name in TERMS])
+
+
+def in_order(rows: Rows) -> Rows:
+    """By time, source, part, element, pattern; rows that are in order already, as those of one file are, stay."""
+    keys = [rows[name] for name in _ORDER]
+    # Only where all keys so far are equal does the next one count.
+    tied = np.arange(len(keys[0]) - 1) if len(keys[0]) else np.empty(0, np.int64)
+    for key in keys:
+        step = np.diff(key) if key is keys[0] else key[tied + 1] - key[tied]
+        if len(step) and step.min() < 0:
+            return picked(rows, np.lexsort(keys[::-1]))
+        tied = tied[step == 0]
+        if not len(tied):
+            break
+    return rows
 
 
 def begins_of(rows: Rows) -> npt.NDArray[np.bool_]:

@@ -5,8 +5,8 @@ before it, under a random token, and a ledger of the slices that still matter. A
 version and token are those of the ledger; one that is behind on the same line reads what it missed; everything else (a
 worker that died, an attempt that was never committed) is thrown away and made again. Going through slices emits nothing.
 
-Of a trigger only blobs with rows that can still matter are kept whole, and slices whose rows have all ended are dropped. Where rows have no known end, or there are too many slices, the
-cell's whole state becomes the first of them.
+Of a trigger's blobs only those with rows that can still matter are kept whole; slices whose rows have all ended are
+dropped. Where rows have no known end, or there are too many slices, the cell's whole state becomes the first of them.
 """
 
 from __future__ import annotations
