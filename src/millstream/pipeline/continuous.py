@@ -161,6 +161,7 @@ def plan_job(
         paths = [None if isinstance(source, DataFrame) else _as_files(source) for _, source in inputs]
         planned = planning(sizes=sampled_sizes(planned, [None if p is None else (p.paths, p.options) for p in paths]))
     _check_streams(planned)
+    _check_alike([source for _, source in inputs])
     session = spark or SparkSession.active()
     register(session)
     static = None
@@ -228,6 +229,16 @@ def _check_streams(planned: Spread) -> None:
         raise OptionError(f"the query reads the stream {names}, for which no source is given.")
     if not planned.sources:
         raise OptionError("the query reads no stream and no changing dataset, so there is nothing to wait for.")
+
+
+def _check_alike(sources: list[StreamInput]) -> None:
+    """Spark unites no DataFrame that streams with one that does not."""
+    at_rest = [isinstance(source, DataFrame) and not source.isStreaming for source in sources]
+    if any(at_rest) and not all(at_rest):
+        raise OptionError(
+            "some sources are DataFrames that do not stream, others stream: read all by readStream (a path always "
+            "streams), or give what does not change as a dataset."
+        )
 
 
 def _milliseconds(lateness: str | int) -> int:

@@ -29,11 +29,24 @@ def pack_frame(pack: str, source: int, batches: Iterator[pa.RecordBatch]) -> Ite
     context = TaskContext.get()
     part = 0 if context is None else context.partitionId()
     packer = packer_for(pack, source)
-    for chunk, batch in enumerate(batches):
-        if batch.num_rows:
-            found = list(pack_batch(packer, part, chunk, batch))
-            cells = pa.array([cell for cell, _ in found], pa.int32())
-            yield pa.RecordBatch.from_arrays([cells, pa.array([b for _, b in found], pa.binary())], ["cell", "blob"])
+    for chunk, batch in enumerate(_whole_elements(batches)):
+        found = list(pack_batch(packer, part, chunk, batch))
+        cells = pa.array([cell for cell, _ in found], pa.int32())
+        yield pa.RecordBatch.from_arrays([cells, pa.array([b for _, b in found], pa.binary())], ["cell", "blob"])
+
+
+def _whole_elements(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same rows in batches that cut no element: Spark's end after so many rows, whatever they are."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        joined: Any = pa.Table.from_batches([*held, batch]).combine_chunks().to_batches()[0]
+        last = int(np.flatnonzero(_firsts(joined))[-1])
+        held = [joined.slice(last)]
+        if last:
+            yield joined.slice(0, last)
+    yield from held
 
 
 def pack_batch(packer: Packer, part: int, chunk: int, batch: pa.RecordBatch) -> Iterator[tuple[int, bytes]]:

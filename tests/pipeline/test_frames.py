@@ -1,0 +1,158 @@
+"""Streams that are DataFrames, and files cut anywhere: the answers do not depend on the way in."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from millstream import Engine, pipeline
+from millstream.errors import DataError, OptionError
+from millstream.pipeline.blobs import read_blob
+from millstream.pipeline.frames import pack_frame
+from millstream.pipeline.spread import StreamedSource, spread
+from tests.engine.scenarios import NODES, PREDICATES
+from tests.pipeline.feeding import rows_of, run, written
+from tests.pipeline.simulation import Row
+
+STREAM = "http://example.org/s0"
+SCHEMA = "s string, p string, o string, at_ms long, element string"
+PREFIX = "PREFIX : <http://example.org/> "
+CHAIN = PREFIX + "SELECT CHANGES * { STREAM :s0 [RANGE 40] { ?a :p0 ?b . ?b :p1 ?c } }"
+EVENTS = PREFIX + "SELECT * { STREAM :s0 [EVENT] { ?a :p0 ?b . ?b :p1 ?c } }"
+
+
+def drawn(seed: int, elements: int) -> list[tuple[str, str, str, int, str]]:
+    """Rows of elements of one to three triples, ten milliseconds apart."""
+    chance = random.Random(seed)
+    rows = []
+    for number in range(elements):
+        triples = {
+            (chance.choice(NODES), chance.choice(PREDICATES), chance.choice(NODES)) for _ in range(chance.randint(1, 3))
+        }
+        rows += [(*triple, number * 10, f"e{number:04d}") for triple in sorted(triples)]
+    return rows
+
+
+def expected(query: str, rows: list[tuple[str, str, str, int, str]], *, ended: bool) -> Counter[Row]:
+    engine = Engine()
+    registered = engine.register(query)
+    by_element: dict[tuple[int, str], list[str]] = {}
+    for s, p, o, at_ms, element in rows:
+        by_element.setdefault((at_ms, element), []).append(f"{s} {p} {o} .")
+    for (at_ms, _), triples in by_element.items():
+        engine.push(STREAM, "\n".join(triples), at_ms=at_ms)
+    if ended:
+        engine.finish()
+    table = registered.take_table().to_pylist()
+    return Counter((r["at_ms"], r["weight"], tuple(r[v] for v in registered.variables)) for r in table)
+
+
+@pytest.fixture
+def small_batches(spark: SparkSession) -> Iterator[None]:
+    """Spark hands rows on in fours, so that elements are cut."""
+    name = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    before = spark.conf.get(name)
+    spark.conf.set(name, "4")
+    yield
+    spark.conf.set(name, str(before))
+
+
+def arrow(rows: list[tuple[str, str, str, int, str]]) -> pa.RecordBatch:
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(("s", "p", "o", "at_ms", "element"))}
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def test_an_element_that_batches_cut_stays_one() -> None:
+    rows = drawn(1, 30)
+    pack = spread(EVENTS, [StreamedSource(STREAM, ordered=False)], cells=1).to_json()
+    whole = list(pack_frame(pack, 0, iter([arrow(rows)])))
+    cut = list(pack_frame(pack, 0, (arrow(rows[i : i + 4]) for i in range(0, len(rows), 4))))
+    counted = [sum(header.elements for header, _ in blobs_of(batches)) for batches in (whole, cut)]
+    assert counted == [30, 30]
+
+
+def blobs_of(batches: list[pa.RecordBatch]) -> list[Any]:
+    return [read_blob(blob.as_py()) for batch in batches for blob in batch.column("blob")]
+
+
+def test_what_is_no_stream_is_told(spark: SparkSession) -> None:
+    pack = spread(CHAIN, [StreamedSource(STREAM, ordered=False)], cells=1).to_json()
+    with pytest.raises(DataError, match=r"a stream has the columns s, p, o and at_ms; at_ms is missing"):
+        list(pack_frame(pack, 0, iter([arrow(drawn(1, 1)).select(["s", "p", "o"])])))
+    with pytest.raises(OptionError, match=r"the query reads the stream <http://example.org/s0>, for which no source"):
+        pipeline.continuous(CHAIN, {}, spark=spark)
+    with pytest.raises(OptionError, match=r"cells is a whole number of at least 1, got 0"):
+        pipeline.continuous(CHAIN, {STREAM: "x"}, cells=0, spark=spark)
+    frame = spark.createDataFrame(drawn(1, 1), SCHEMA)
+    with pytest.raises(OptionError, match=r"some sources are DataFrames that do not stream, others stream"):
+        pipeline.continuous(CHAIN, {STREAM: frame, "http://example.org/s1": "x"}, spark=spark)
+
+
+@pytest.mark.usefixtures("small_batches")
+@pytest.mark.parametrize("query", [CHAIN, EVENTS])
+def test_a_frame_of_rows_is_a_stream_that_has_ended(spark: SparkSession, query: str) -> None:
+    rows = drawn(2, 120)
+    frame = spark.createDataFrame(rows, SCHEMA).repartitionByRange(3, "element").sortWithinPartitions("element")
+    answers = pipeline.continuous(query, {STREAM: frame}, cells=2, spark=spark)
+    wanted = expected(query, rows, ended=True)
+    assert len(wanted) > 10
+    assert rows_of(answers) == wanted
+
+
+def test_a_frame_that_streams_is_answered_as_far_as_it_came(spark: SparkSession, tmp_path: Path) -> None:
+    rows = drawn(3, 60)
+    for number in range(3):
+        some = [row for row in rows if number * 200 <= row[3] < (number + 1) * 200]
+        spark.createDataFrame(some, SCHEMA).coalesce(1).write.mode("append").parquet(str(tmp_path / f"in/{number}"))
+    reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).option("recursiveFileLookup", True)
+    frame: DataFrame = reader.parquet(str(tmp_path / "in"))
+    answers = pipeline.continuous(CHAIN, {STREAM: frame}, cells=2, spark=spark)
+    assert run(answers, tmp_path) >= 3
+    wanted = expected(CHAIN, rows, ended=False)
+    assert written(spark, tmp_path) == wanted
+
+
+def write_lines(folder: Path, seed: int, files: int) -> list[tuple[str, str, str, int, str]]:
+    rows = drawn(seed, 90)
+    folder.mkdir()
+    for number in range(files):
+        some = rows[len(rows) * number // files : len(rows) * (number + 1) // files]
+        (folder / f"{number}.nt").write_text("".join(f"{s} {p} {o} .\n" for s, p, o, _, _ in some))
+    return [(s, p, o, number * 10, str(number)) for number, (s, p, o, _, _) in enumerate(rows)]
+
+
+def test_lines_at_a_rate_may_be_cut_anywhere(spark: SparkSession, tmp_path: Path) -> None:
+    rows = write_lines(tmp_path / "in", 4, 3)
+    # Each file in several parts, and two of them a trigger.
+    files = pipeline.files(str(tmp_path / "in"), time="rate:100", splitBytes=700, maxFilesPerTrigger=2)
+    answers = pipeline.continuous(CHAIN, {STREAM: files}, cells=3, once=True, spark=spark)
+    assert run(answers, tmp_path) >= 2
+    wanted = expected(CHAIN, rows, ended=True)
+    assert len(wanted) > 20
+    assert written(spark, tmp_path) == wanted
+
+
+@pytest.mark.slow
+def test_elements_at_a_rate_are_counted_where_they_are_matched_alone(spark: SparkSession, tmp_path: Path) -> None:
+    rows = write_lines(tmp_path / "in", 5, 3)
+    query = PREFIX + "SELECT * { STREAM :s0 [EVENT] { ?a :p0 ?b } }"
+    files = pipeline.files(str(tmp_path / "in"), time="rate:100", splitBytes=700, maxFilesPerTrigger=2)
+    answers = pipeline.continuous(query, {STREAM: files}, cells=3, once=True, spark=spark)
+    run(answers, tmp_path)
+    assert written(spark, tmp_path) == expected(query, rows, ended=True)
+
+
+@pytest.mark.slow
+def test_rows_of_the_source_are_a_stream_like_any_other(spark: SparkSession, tmp_path: Path) -> None:
+    rows = write_lines(tmp_path / "in", 6, 3)
+    reader = spark.readStream.format("rdf").option("time", "rate:100").option("maxFilesPerTrigger", "1")
+    answers = pipeline.continuous(CHAIN, {STREAM: reader.load(str(tmp_path / "in"))}, cells=2, spark=spark)
+    run(answers, tmp_path)
+    assert written(spark, tmp_path) == expected(CHAIN, rows, ended=False)
