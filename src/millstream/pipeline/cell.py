@@ -274,9 +274,11 @@ class Cell:
                 self._core.process_batch(stream, numbered, len(numbered))
 
     def _first_ms(self) -> int | None:
-        """When the first element of any stream came, once that is certain."""
+        """When the first element of any stream that the query reads came, once that is certain."""
+        read = {w.stream.value for w in self._spread.query.windows}
         pairs = zip(self._spread.sources, self.clock.sources, strict=True)
-        times = [clock.first_ms for source, clock in pairs if not source.changes and clock.first_ms is not None]
+        ours = [clock for source, clock in pairs if not source.changes and source.name in read]
+        times = [clock.first_ms for clock in ours if clock.first_ms is not None]
         first = min(times, default=None)
         certain = first is not None and (first <= self.clock.point[0] or self.clock.ended)
         return first if certain else None
