@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
 import statistics
 import tempfile
@@ -75,6 +76,13 @@ class Ran:
     """What Spark says of each trigger that read something."""
     answers: int
     bindings: set[tuple[str, ...]] = field(default_factory=set)
+    cpu: list[float] = field(default_factory=list)
+    """CPU seconds of all processes after each batch."""
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU seconds after the first batch: what a busy machine changes less than wall time."""
+        return self.cpu[-1] - self.cpu[0] if len(self.cpu) > 1 else float("nan")
 
     @property
     def first_s(self) -> float:
@@ -101,6 +109,22 @@ class Ran:
     def state_s(self, name: str) -> float:
         """The same for what stateful operators say, summed over tasks."""
         return float(sum(s[name] for p in self.progress[1:] for s in p["stateOperators"])) / 1000
+
+
+def tree_cpu_s() -> float:
+    """CPU seconds of this process and all below it: Java, its Python workers, and those that have ended."""
+    parents: dict[int, int] = {}
+    ticks: dict[int, int] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents[int(path.parent.name)], ticks[int(path.parent.name)] = int(fields[1]), sum(map(int, fields[11:15]))
+    ours = {os.getpid()}
+    while more := {pid for pid, parent in parents.items() if parent in ours} - ours:
+        ours |= more
+    return sum(ticks[pid] for pid in ours if pid in ticks) / os.sysconf("SC_CLK_TCK")
 
 
 def _instant(progress: dict[str, Any]) -> float:
@@ -131,14 +155,16 @@ def plan(spark: SparkSession, patterns: Patterns, window: int, folder: Path, fil
 def run_job(job: Job, checkpoint: Path, *, keep: bool = False) -> Ran:
     """A planned job to its end; its answers reach this process, as a run's do."""
     tables: list[pa.Table] = []
+    cpu: list[float] = []
 
     def take(batch: DataFrame, _: int) -> None:
         found = batch.toArrow()
         kinds, blobs = found["kind"].to_pylist(), found["blob"].to_pylist()
         tables.extend(from_bytes(blob) for kind, blob in zip(kinds, blobs, strict=True) if kind == ANSWERS and blob)
+        cpu.append(tree_cpu_s())
 
     progress = run_stream(job.packed, checkpoint, take)
-    ran = Ran(progress, sum(table.num_rows for table in tables))
+    ran = Ran(progress, sum(table.num_rows for table in tables), cpu=cpu)
     if keep:
         names = [v.value for v in job.spread.query.variables]
         ran.bindings = {row for table in tables for row in bindings_of(table, names)}

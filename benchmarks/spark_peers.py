@@ -158,17 +158,13 @@ def joined(rows: Callable[[], DataFrame], patterns: Patterns, window: int, *, st
         shared = [v for v in variables_of(pattern) if v in whole.columns]
         renamed = some.select(*(f.col(c).alias(f"r_{c}" if c in shared else c) for c in some.columns))
         conditions = [f.col(v) == f.col(f"r_{v}") for v in shared]
-        for other in seen:
-            if streaming:
-                # What lets Spark drop its state: ranges of the event times.
-                apart = f.expr(f"INTERVAL {window - 1} MILLISECONDS")
-                conditions += [
-                    f.col(f"t{number}") >= f.col(f"t{other}") - apart,
-                    f.col(f"t{number}") <= f.col(f"t{other}") + apart,
-                ]
-            else:
-                conditions.append(f.abs(f.col(f"ms{number}") - f.col(f"ms{other}")) < window)
-        whole = whole.join(renamed, reduce(Column.__and__, conditions)).drop(*(f"r_{v}" for v in shared))
+        conditions += [f.abs(f.col(f"ms{number}") - f.col(f"ms{other}")) < window for other in seen]
+        if streaming:
+            # What lets Spark drop its state: a range of event times, of which a stream may have one only.
+            here, first, apart = f.col(f"t{number}"), f.col(f"t{seen[0]}"), f.expr(f"INTERVAL {window - 1} MILLISECONDS")
+            conditions += [here >= first - apart, here <= first + apart]
+        gone = [*(f"r_{v}" for v in shared), f"t{number}"]
+        whole = whole.join(renamed, reduce(Column.__and__, conditions)).drop(*gone)
         seen.append(number)
     assert whole is not None
     return whole
