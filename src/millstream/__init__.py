@@ -8,7 +8,8 @@
 ['http://e/ann']
 """
 
-from millstream.engine import Answer, ContinuousQuery, Engine
+from typing import TYPE_CHECKING
+
 from millstream.errors import (
     DataError,
     JavaMissingError,
@@ -21,7 +22,22 @@ from millstream.errors import (
     SnapshotError,
     UnsupportedQueryError,
 )
-from millstream.rdf import Rejected, StreamElement
+from millstream.lazy import exported
+
+if TYPE_CHECKING:
+    from millstream.engine import Answer, ContinuousQuery, Engine
+    from millstream.rdf import Rejected, StreamElement
+
+__getattr__ = exported(
+    __name__,
+    {
+        "Answer": "millstream.engine",
+        "ContinuousQuery": "millstream.engine",
+        "Engine": "millstream.engine",
+        "Rejected": "millstream.rdf",
+        "StreamElement": "millstream.rdf",
+    },
+)
 
 __version__ = "0.1.0.dev0"
 

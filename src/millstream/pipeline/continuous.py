@@ -24,11 +24,11 @@ from millstream.engine.options import graph_iri, named_iri
 from millstream.errors import OptionError
 from millstream.language.windows import parse_duration
 from millstream.pipeline.frames import ended_blobs, pack_frame
-from millstream.pipeline.output import PACKED_SCHEMA
 from millstream.pipeline.processor import ANSWERS, OUTPUT_SCHEMA, CellProcessor, from_bytes
 from millstream.pipeline.sampling import sampled_sizes
 from millstream.pipeline.session import register
 from millstream.pipeline.shared import share
+from millstream.pipeline.source import PACKED_SCHEMA
 from millstream.pipeline.spread import Spread, StreamedSource, spread
 from millstream.pipeline.stateless import match_elements
 from millstream.pipeline.static import read_static

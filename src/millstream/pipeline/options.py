@@ -25,7 +25,6 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from millstream.errors import OptionError
-from millstream.language.windows import parse_duration
 from millstream.rdf import named_format, parse_time_option
 from millstream.rdf.grouping import check_element_option
 
@@ -132,6 +131,9 @@ def _duration(options: Mapping[str, str], name: str) -> int | None:
     text = options.get(name)
     if text is None:
         return None
+    # Durations come with the whole language, which most sources do without.
+    from millstream.language.windows import parse_duration
+
     try:
         ms = parse_duration(text).ms
     except (ValueError, KeyError, IndexError) as error:

@@ -19,8 +19,6 @@ from millstream.pipeline.packing import packer_for
 from millstream.pipeline.reading import Ids, Part, Reading, read_part, times_at_rate
 from millstream.rdf import Rejected
 
-ROW_SCHEMA = "s string, p string, o string, g string, at_ms long, element string"
-PACKED_SCHEMA = "cell int, blob binary"
 _TEXT = pa.string()
 # As Any: the stubs find no type that all Arrow types share.
 _ROW_TYPES: Any = {"s": _TEXT, "p": _TEXT, "o": _TEXT, "g": _TEXT, "at_ms": pa.int64(), "element": _TEXT}

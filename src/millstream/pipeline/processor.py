@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
@@ -19,12 +19,14 @@ from pyspark.sql.streaming.stateful_processor import (
     ValueState,
 )
 
-from millstream.pipeline.cell import Cell
 from millstream.pipeline.keys import keys_of
-from millstream.pipeline.shared import Shared
-from millstream.pipeline.slices import CellKeeper, Living
-from millstream.pipeline.spread import Spread
-from millstream.pipeline.static import StaticData
+
+# Only workers need all of this; Spark also opens processors in a process of the driver, just to ask for their state.
+if TYPE_CHECKING:
+    from millstream.pipeline.shared import Shared
+    from millstream.pipeline.slices import Living
+    from millstream.pipeline.spread import Spread
+    from millstream.pipeline.static import StaticData
 
 OUTPUT_SCHEMA = "kind int, blob binary"
 ANSWERS, LATE, STATS = 0, 1, 2
@@ -54,6 +56,9 @@ class CellProcessor(StatefulProcessor):
         timerValues: TimerValues,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
         """One cell in one trigger."""
+        from millstream.pipeline.cell import Cell
+        from millstream.pipeline.slices import CellKeeper
+
         spread, static = self._known()
         number = keys_of(spread.cells.count).index(int(key[0]))
         blobs = [bytes(blob) for frame in rows for blob in frame["blob"]]
@@ -75,6 +80,9 @@ class CellProcessor(StatefulProcessor):
         """Nothing to let go of: state is Spark's, cells stay for the next trigger."""
 
     def _known(self) -> tuple[Spread, StaticData | None]:
+        from millstream.pipeline.spread import Spread
+        from millstream.pipeline.static import StaticData
+
         known = _spreads.get(self._job)
         if known is None:
             static = None if self._static is None else StaticData.from_bytes(self._static.value)

@@ -26,11 +26,12 @@ from pyspark.sql.types import StructType
 from millstream.pipeline.files import Found, cuts_of, list_files
 from millstream.pipeline.offsets import Offset, Slice, move_on
 from millstream.pipeline.options import SourceOptions, read_options
-from millstream.pipeline.output import PACKED_SCHEMA, ROW_SCHEMA, packed_of, rows_of
 from millstream.pipeline.reading import Part, count_elements
 from millstream.rdf import parse_time_option
 from millstream.rdf.timing import TimeKind
 
+ROW_SCHEMA = "s string, p string, o string, g string, at_ms long, element string"
+PACKED_SCHEMA = "cell int, blob binary"
 # Small files share a task: each task costs some hundredths of a second.
 _SHARED_BYTES = 1 << 20
 _TASKS = 16
@@ -260,6 +261,9 @@ def _shared(parts: list[tuple[Part, int]], split_bytes: int) -> list[list[tuple[
 
 
 def _read(options: SourceOptions, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+    # Only here, in the tasks: Spark has several small processes that plan and never read.
+    from millstream.pipeline.output import packed_of, rows_of
+
     # Spark asks for one partition even where there is none.
     parts: list[tuple[Part, int]] = partition.value or []
     if options.pack is not None:

@@ -1,0 +1,25 @@
+"""Names of a package that are imported when somebody asks for them.
+
+Spark starts many small processes that each need little of millstream, and a command's help needs none of it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def exported(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """What a package has as `__getattr__`: names, each with the module that has it."""
+
+    def get(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(modules[name]), name)
+        # Next time it is there.
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return get
