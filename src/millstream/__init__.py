@@ -22,13 +22,13 @@ from millstream.errors import (
     SnapshotError,
     UnsupportedQueryError,
 )
-from millstream.lazy import exported
+from millstream.lazy import exported as _exported
 
 if TYPE_CHECKING:
     from millstream.engine import Answer, ContinuousQuery, Engine
     from millstream.rdf import Rejected, StreamElement
 
-__getattr__ = exported(
+__getattr__ = _exported(
     __name__,
     {
         "Answer": "millstream.engine",

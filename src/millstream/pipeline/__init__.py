@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from millstream.lazy import exported
+from millstream.lazy import exported as _exported
 
 if TYPE_CHECKING:
     from millstream.pipeline.continuous import continuous, files
     from millstream.pipeline.session import register, session
 
-__getattr__ = exported(
+__getattr__ = _exported(
     __name__,
     {
         "continuous": "millstream.pipeline.continuous",
