@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
-from pyspark import SparkContext
+from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from millstream.pipeline.java import find_java
 from millstream.pipeline.source import RdfSource
+from millstream.pipeline.workers import check_workers
 
 # Partitions of a shuffle: each costs a task a trigger, whatever there is to do.
 _MOST_PARTITIONS = 8
@@ -19,7 +21,7 @@ _LOGGING = Path(__file__).with_name("log4j2.properties")
 
 
 def session(master: str | None = None, **conf: object) -> SparkSession:
-    """A Spark session with the source `rdf`, on all cores of this machine unless `master` says otherwise.
+    """A Spark session with the source `rdf`, on all cores of this machine unless `master` or spark-submit says otherwise.
 
     Settings go by keyword with `_` for `.` (`spark_driver_memory="4g"`), or as `**{"spark.driver.memory": "4g"}`; they come
     before those chosen here. A session that is already running is taken as it is, with the settings that can still change.
@@ -31,13 +33,19 @@ def session(master: str | None = None, **conf: object) -> SparkSession:
             # Else workers take the first python3 of the path, which need not have millstream.
             os.environ.setdefault(variable, sys.executable)
     builder = SparkSession.builder.appName("millstream")
-    settings = {**_settings(master), **{name.replace("_", "."): _text(value) for name, value in conf.items()}}
+    given = {name.replace("_", "."): _text(value) for name, value in conf.items()}
+    submitted = {} if running else _submitted()
+    settings = {**_settings(master or submitted.get("spark.master")), **submitted, **given}
+    if master is not None:
+        settings["spark.master"] = master
     for name, value in settings.items():
         # Those of a running context cannot change, and Spark warns of each.
         if not running or name.startswith("spark.sql."):
             builder = builder.config(name, value)
     spark = builder.getOrCreate()
     register(spark)
+    if not running and not re.fullmatch(r"local(\[.*\])?", str(spark.sparkContext.master)):
+        check_workers(spark)
     return spark
 
 
@@ -51,6 +59,14 @@ def register(spark: SparkSession) -> None:
         folder = os.getcwd()
 
     spark.dataSource.register(Here)
+
+
+def _submitted() -> dict[str, str]:
+    """What spark-submit was told: it has started Java already, and its settings are there."""
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+        return {}
+    SparkContext._ensure_initialized()
+    return dict(SparkConf().getAll())
 
 
 def _settings(master: str | None) -> dict[str, str]:
