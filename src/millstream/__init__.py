@@ -8,7 +8,7 @@
 ['http://e/ann']
 """
 
-from typing import TYPE_CHECKING
+import typing as _typing
 
 from millstream.errors import (
     DataError,
@@ -24,7 +24,7 @@ from millstream.errors import (
 )
 from millstream.lazy import exported as _exported
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from millstream.engine import Answer, ContinuousQuery, Engine
     from millstream.rdf import Rejected, StreamElement
 
