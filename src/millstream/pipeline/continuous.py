@@ -28,7 +28,7 @@ from millstream.pipeline.processor import ANSWERS, OUTPUT_SCHEMA, CellProcessor,
 from millstream.pipeline.sampling import sampled_sizes
 from millstream.pipeline.session import register
 from millstream.pipeline.shared import share
-from millstream.pipeline.source import PACKED_SCHEMA
+from millstream.pipeline.source import PACKED_SCHEMA, RdfSource
 from millstream.pipeline.spread import Spread, StreamedSource, spread
 from millstream.pipeline.stateless import match_elements
 from millstream.pipeline.static import read_static
@@ -139,7 +139,8 @@ def plan_job(
     if not isinstance(cells, int) or isinstance(cells, bool) or cells < 1:
         raise OptionError(f"cells is a whole number of at least 1, got {cells!r}.")
     inputs: list[tuple[StreamedSource, StreamInput]] = []
-    for name, source in streams.items():
+    for name, given in streams.items():
+        source = _read_by_us(given)
         inputs.append((_described(named_iri(name, "stream"), source, changes=False), source))
     for graph, source in (changes or {}).items():
         inputs.append((_described(graph_iri(graph), source, changes=True), source))
@@ -178,6 +179,20 @@ def plan_job(
     processor = CellProcessor(job, pack, static)
     packed = whole.groupBy("cell").transformWithStateInPandas(processor, OUTPUT_SCHEMA, "Append", "None")
     return Job(planned, packed)
+
+
+def _read_by_us(source: StreamInput) -> StreamInput:
+    """A stream of the source `rdf`, nothing done to it yet, as the files it reads: so patterns can be applied there."""
+    if not isinstance(source, DataFrame) or not source.isStreaming:
+        return source
+    plan = source._jdf.queryExecution().analyzed()
+    if plan.getClass().getSimpleName() != "StreamingRelationV2" or plan.sourceName() != RdfSource.name():
+        return source
+    options = plan.extraOptions().asCaseSensitiveMap()
+    given = {str(name): str(options[name]) for name in options}
+    paths = [given.pop("path")] if "path" in given else []
+    paths += json.loads(given.pop("paths", "[]"))
+    return Files(tuple(paths), given)
 
 
 def _described(name: str | None, source: StreamInput, *, changes: bool) -> StreamedSource:
