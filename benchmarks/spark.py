@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 import time
 from importlib.metadata import version
@@ -25,10 +26,16 @@ HOW = "Times are wall times on two cores unless a table says CPU; start-up is sh
 
 
 def run_part(name: str, effort: Effort, progress: Progress) -> Part:
+    """One part; what goes wrong in it is told instead of its tables, unless it is to be seen whether it works."""
     progress.part = name
     began = time.perf_counter()
     module = importlib.import_module(f"benchmarks.spark_{name}")
-    part: Part = module.run(effort, progress)
+    try:
+        part: Part = module.run(effort, progress)
+    except Exception as error:
+        if effort == "smoke":
+            raise
+        part = Part(name, module.ABOUT, missing=[f"all of it, since it failed: {str(error).splitlines()[0][:300]}"])
     part.wall_s = time.perf_counter() - began
     progress.clear()
     return part
@@ -49,16 +56,18 @@ def main() -> None:
     described, progress = report.machine(), Progress()
     described["packages"] += f", pyspark {version('pyspark')}"
     print(report.header(described, effort, HOW))
-    parts = []
-    for name in names:
-        part = run_part(name, effort, progress)
-        parts.append(part)
-        print(report.markdown(part), flush=True)
-    print(report.summary(parts))
-    if effort == "smoke":
-        return
     file = "-".join(["spark", *(["quick"] if effort == "quick" else []), *([] if len(names) == len(PARTS) else names)])
-    written = report.write(options.results, file, described, effort, parts, HOW)
+    parts: list[Part] = []
+    written: list[Path] = []
+    for name in names:
+        load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+        parts.append(run_part(name, effort, progress))
+        parts[-1].text.append(f"load when the part began: {load}; it took {parts[-1].wall_s:.0f} s")
+        print(report.markdown(parts[-1]), flush=True)
+        if effort != "smoke":
+            # After each part: they take minutes.
+            written = report.write(options.results, file, described, effort, parts, HOW)
+    print(report.summary(parts))
     print("written to " + " and ".join(str(path) for path in written), file=sys.stderr)
 
 

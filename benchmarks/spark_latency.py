@@ -32,7 +32,7 @@ class Size:
     skipped: int
 
 
-SIZES: dict[Effort, Size] = {"smoke": Size(4, 1), "quick": Size(15, 5), "full": Size(40, 10)}
+SIZES: dict[Effort, Size] = {"smoke": Size(4, 1), "quick": Size(10, 3), "full": Size(25, 5)}
 
 
 class Nothing(StatefulProcessor):

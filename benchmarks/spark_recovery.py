@@ -49,7 +49,7 @@ def run(effort: Effort, progress: Progress) -> Part:
         rebuild(size, files, part, progress)
         restart(size, folder, part, progress)
         progress("making universities")
-        write_files(folder / "data", universities(max(1, size.triples // 100_000)), size.triples, size.a_trigger)
+        write_files(folder / "data", universities(size.triples // 100_000 + 1), size.triples, size.a_trigger)
         move(size, folder, part, progress)
     return part
 
