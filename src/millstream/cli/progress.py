@@ -19,7 +19,7 @@ class Progress:
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
         self._begun = time.monotonic()
-        self._next = self._begun + _EVERY_S
+        self._next = self._begun
         self._last: tuple[float, int] = (self._begun, 0)
         self._shown = False
 
@@ -31,11 +31,17 @@ class Progress:
         rate = (counts.elements - counts.before - elements) / max(now - since, 1e-9)
         self._last = (now, counts.elements - counts.before)
         self._next = now + _EVERY_S
+        if counts.stage:
+            self._draw([f"{now - self._begun:.0f} s", counts.stage])
+            return
         parts = [f"{now - self._begun:.0f} s", f"{max(rate, 0):,.0f} elements/s"]
         if counts.at_ms is not None:
             parts.append(f"at {shown_time(counts.at_ms)}")
         parts.append(_count(sum(counts.answers), "answer"))
         parts += [f"{counts.late:,} late", f"{counts.set_aside:,} set aside"]
+        self._draw(parts)
+
+    def _draw(self, parts: list[str]) -> None:
         # Cut by hand: a line that wraps could not be drawn over.
         sys.stderr.write("\r\x1b[2K" + "  ".join(parts)[: _width() - 1])
         sys.stderr.flush()

@@ -64,6 +64,7 @@ class _SparkRun:
             self._run.open(self._record.lengths if self._record.exists else None)
             self._run.counts.answers = list(self._record.answers or self._run.counts.answers)
             self._run.counts.late, self._run.counts.set_aside = self._record.late, self._record.set_aside
+            self._show("starting Spark ...")
             with said_to(self._folder / "spark.log"):
                 spark = session(self._options.master)
             try:
@@ -78,10 +79,15 @@ class _SparkRun:
                 spool.close()
             shutil.rmtree(self._temporary, ignore_errors=True)
 
+    def _show(self, stage: str) -> None:
+        self._run.counts.stage = stage
+        self._run.progress(self._run.counts)
+
     # The jobs ---------------------------------------------------------------------------------------------------------
 
     def _start(self, spark: SparkSession) -> list[StreamingQuery]:
         started = []
+        self._show("starting the query ..." if len(self._options.queries) == 1 else "starting the queries ...")
         inputs = self._inputs()
         for number, query in enumerate(self._options.queries):
             checkpoint = self._folder / f"{number}-{query.name}"
@@ -202,6 +208,7 @@ class _SparkRun:
             raise
 
     def _write(self, number: int, found: pa.Table) -> None:
+        self._run.counts.stage = ""
         tables: list[pa.Table] = []
         late: dict[tuple[int, int, int], tuple[int, list[str]]] = {}
         rows: list[dict[str, Any]] = found.to_pylist()

@@ -35,6 +35,8 @@ class Counts:
     set_aside: int = 0
     at_ms: int | None = None
     """The event time reached; None while there is none."""
+    stage: str = ""
+    """What goes on before anything can be counted."""
 
 
 @dataclass(slots=True)
