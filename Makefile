@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.installed
 KERNELS := $(wildcard src/millstream/kernels/*.pyx src/millstream/kernels/*.pxd)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-quick check test-checked test-asan bench bench-spark clean
+.PHONY: help install demo test test-quick test-crash check test-checked test-asan bench bench-spark clean
 
 help:            ## what can be made
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */\1\t/' | expand -t 16
@@ -32,6 +32,9 @@ test: $(STAMP)     ## all tests
 
 test-quick: $(STAMP)  ## the tests that take seconds
 	$(BIN)/python -m pytest -m "not slow"
+
+test-crash: $(STAMP)  ## jobs on Spark killed twenty-five times, a quarter of an hour
+	MILLSTREAM_KILLS=20 $(BIN)/python -m pytest tests/pipeline/test_crashes.py
 
 # The package built once more below build/, beside the release build that everything else uses.
 define in_build
