@@ -26,9 +26,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 import millstream as ms
 from benchmarks.workloads import STREAM, Patterns, Triple, cqels, lines
-from millstream import pipeline
-from millstream.pipeline.continuous import Job, plan_job
+from millstream.pipeline.continuous import Job, files, plan_job
 from millstream.pipeline.processor import ANSWERS, from_bytes
+from millstream.pipeline.session import session
 
 RATE = "rate:1000"
 
@@ -47,7 +47,7 @@ def workplace() -> Iterator[Path]:
 def spark_on(master: str, **settings: object) -> Iterator[tuple[SparkSession, float]]:
     """A session, and how long it took to start."""
     began = time.perf_counter()
-    spark = pipeline.session(master, **settings)
+    spark = session(master, **settings)
     spark.range(1).collect()
     seconds = time.perf_counter() - began
     spark.sparkContext.setLogLevel("OFF")
@@ -60,12 +60,12 @@ def spark_on(master: str, **settings: object) -> Iterator[tuple[SparkSession, fl
 def write_files(folder: Path, triples: Iterator[Triple], count: int, a_file: int) -> list[Path]:
     """So many triples as files of N-Triples whose names are in order."""
     folder.mkdir(parents=True, exist_ok=True)
-    files: list[Path] = []
+    written: list[Path] = []
     for first in range(0, count, a_file):
         path = folder / f"{first // a_file:05d}.nt"
         path.write_text("".join(lines(islice(triples, min(a_file, count - first)))))
-        files.append(path)
-    return files
+        written.append(path)
+    return written
 
 
 @dataclass(slots=True)
@@ -148,7 +148,7 @@ def _plain(progress: Any) -> dict[str, Any]:
 
 
 def plan(spark: SparkSession, patterns: Patterns, window: int, folder: Path, files_a_trigger: int, cells: int = 2) -> Job:
-    source = pipeline.files(str(folder), time=RATE, maxFilesPerTrigger=files_a_trigger)
+    source = files(str(folder), time=RATE, maxFilesPerTrigger=files_a_trigger)
     return plan_job(cqels(patterns, window), {STREAM: source}, cells=cells, once=True, spark=spark)
 
 
@@ -175,12 +175,12 @@ def bindings_of(table: pa.Table, names: Sequence[str]) -> Iterator[tuple[str, ..
     return zip(*(table[name].to_pylist() for name in names), strict=True) if table.num_rows else iter(())
 
 
-def by_engine(files: Sequence[Path], patterns: Patterns, window: int) -> tuple[int, float]:
+def by_engine(paths: Sequence[Path], patterns: Patterns, window: int) -> tuple[int, float]:
     """How many answers the engine in one process gives, and its CPU seconds."""
     engine = ms.Engine()
     query = engine.register(cqels(patterns, window))
     text = io.BytesIO()
-    for path in files:
+    for path in paths:
         text.write(path.read_bytes())
     began = time.process_time()
     engine.read(STREAM, text.getvalue(), format="nt", time=RATE)

@@ -15,8 +15,8 @@ from benchmarks.spark_jobs import RATE, Ran, plan, run_job, run_stream, spark_on
 from benchmarks.spark_store import DictStore
 from benchmarks.timing import Effort
 from benchmarks.workloads import LINKS, QUERIES, STREAM, Patterns, cqels, links, universities
-from millstream import pipeline
 from millstream.pipeline.cell import Cell
+from millstream.pipeline.continuous import files as files_of
 from millstream.pipeline.continuous import plan_job
 from millstream.pipeline.packing import Packer
 from millstream.pipeline.reading import Part as FilePart
@@ -121,7 +121,7 @@ def restart(size: Size, folder: Path, part: Part, progress: Progress) -> None:
     for name in ("first", "again"):
         with spark_on("local[2]") as (spark, started_s):
             progress(f"Spark, {name}")
-            source = pipeline.files(str(data), time=RATE, maxFilesPerTrigger=4)
+            source = files_of(str(data), time=RATE, maxFilesPerTrigger=4)
             job = plan_job(text, {STREAM: source}, cells=1, spark=spark)
             ran = Ran(run_stream(job.packed, folder / "restart", _passed_over), 0)
             runs.append(ran)
@@ -133,7 +133,7 @@ def restart(size: Size, folder: Path, part: Part, progress: Progress) -> None:
         one = folder / "one"
         one.mkdir()
         (one / last.name).write_bytes(last.read_bytes())
-        source = pipeline.files(str(one), time=RATE, maxFilesPerTrigger=4)
+        source = files_of(str(one), time=RATE, maxFilesPerTrigger=4)
         job = plan_job(text, {STREAM: source}, cells=1, spark=spark)
         ran = Ran(run_stream(job.packed, folder / "fresh", _passed_over), 0)
         found.append(["the same file, nothing kept", len(ran.progress), ran.first_s, None, started_s])
