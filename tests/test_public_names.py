@@ -101,3 +101,13 @@ def test_every_error_is_public() -> None:
 
 def test_the_version_is_that_of_the_installed_package() -> None:
     assert metadata.version("millstream") == millstream.__version__
+
+
+def test_functions_of_the_pipeline_are_what_their_names_mean() -> None:
+    # Importing a module puts it into its package, under the name that `session`, `files` and `continuous` have too.
+    from millstream import pipeline
+    from millstream.pipeline.files import list_files
+
+    assert callable(list_files)
+    for name in pipeline.__all__:
+        assert inspect.isfunction(getattr(pipeline, name)), name

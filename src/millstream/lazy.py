@@ -8,11 +8,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 
 def exported(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
     """What a package has as `__getattr__`: names, each with the module that has it."""
+
+    class Package(ModuleType):
+        """A function that is named like its module stays what the name means, also once the module is imported."""
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name not in modules or not isinstance(value, ModuleType):
+                super().__setattr__(name, value)
+
+    sys.modules[package].__class__ = Package
 
     def get(name: str) -> Any:
         if name not in modules:
