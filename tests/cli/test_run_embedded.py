@@ -157,7 +157,7 @@ def test_what_is_malformed_or_late_is_counted_and_the_first_shown(folder: Path) 
     shown = found.stderr.splitlines()
     assert shown[0].startswith("set aside: <standard input>, line 3, column ")
     assert shown[1] == "set aside: http://e/a: late: its time is 100 ms, when only 500 ms and later was still taken"
-    assert shown[2] == "done: 2 elements, 2 triples; 2 answers; 1 late; 1 set aside"
+    assert summary(found.stderr) == "done: 2 elements, 2 triples; 2 answers; 1 late; 1 set aside"
 
 
 def test_dead_letters_are_json_lines_with_place_and_reason(folder: Path) -> None:
@@ -169,7 +169,7 @@ def test_dead_letters_are_json_lines_with_place_and_reason(folder: Path) -> None
         ("http://e/a", None, "<http://e/x2> <http://e/p> <http://e/y0> ."),
     ]
     assert all(set(x) == {"source", "line", "column", "reason", "text"} for x in letters)
-    assert found.stderr == "done: 2 elements, 2 triples; 2 answers; 1 late; 1 set aside in dead/letters.jsonl\n"
+    assert summary(found.stderr) == "done: 2 elements, 2 triples; 2 answers; 1 late; 1 set aside in dead/letters.jsonl"
 
 
 @pytest.mark.parametrize("text", [BAD, BAD.replace("oops\n", "")], ids=["malformed", "late"])
@@ -264,18 +264,18 @@ def test_a_run_that_is_interrupted_goes_on_from_its_checkpoint_and_gives_every_a
         (folder / name / "1.nq").write_text(stream(7, name, predicate, 6000, 30))
     arguments = pairs(folder, "steps.csv", "--checkpoint", "kept", "--checkpoint-every", "100ms", "--dead-letter", "d.jsonl")
     codes = []
-    while not codes or (codes[-1] and len(codes) < 30):
+    while not codes or codes[-1]:
         process = subprocess.Popen([PROGRAM, "run", "--engine", "embedded", *arguments], cwd=folder, stderr=subprocess.PIPE)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 200
         written = folder / "kept" / "embedded.checkpoint"
         before = written.stat().st_mtime_ns if written.exists() else 0
         while process.poll() is None and time.monotonic() < deadline:
-            if written.exists() and written.stat().st_mtime_ns != before:
+            if len(codes) < 6 and written.exists() and written.stat().st_mtime_ns != before:
                 # One time politely, the next time not at all.
                 process.send_signal(signal.SIGINT if len(codes) % 2 else signal.SIGKILL)
                 break
             time.sleep(0.01)
-        _, told = process.communicate(timeout=60)
+        _, told = process.communicate(timeout=200)
         assert b"Traceback" not in told
         codes.append(process.returncode)
     assert codes[-1] == 0
