@@ -32,7 +32,7 @@ class Size:
     skipped: int
 
 
-SIZES: dict[Effort, Size] = {"smoke": Size(4, 1), "quick": Size(10, 3), "full": Size(25, 5)}
+SIZES: dict[Effort, Size] = {"smoke": Size(4, 1), "quick": Size(10, 3), "full": Size(20, 5)}
 
 
 class Nothing(StatefulProcessor):

@@ -46,7 +46,7 @@ class Size:
 SIZES: dict[Effort, Size] = {
     "smoke": Size(12_000, 4_000, 5_000, 1, ("Q2", "Q6")),
     "quick": Size(60_000, 20_000, 40_000, 1, ACYCLIC),
-    "full": Size(160_000, 40_000, 100_000, 1, ACYCLIC),
+    "full": Size(150_000, 50_000, 100_000, 1, ACYCLIC),
 }
 
 

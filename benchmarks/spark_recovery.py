@@ -37,7 +37,7 @@ class Size:
 SIZES: dict[Effort, Size] = {
     "smoke": Size(10_000, 2_000),
     "quick": Size(200_000, 20_000),
-    "full": Size(1_000_000, 50_000),
+    "full": Size(1_000_000, 100_000),
 }
 
 
