@@ -254,7 +254,11 @@ def changed_message(before: str, now: str) -> str:
         "asked": "the number of cells",
         "layout": "the layout of millstream's state",
     }
-    differing: list[str] = [what for name, what in names.items() if old.get(name) != new.get(name)]
+    changed = [name for name in names if old.get(name) != new.get(name)]
+    if "text" in changed or "asked" in changed:
+        # The cells follow from these.
+        changed = [name for name in changed if name != "cells"]
+    differing = [names[name] for name in changed]
     detail = ""
     if old.get("cells") != new.get("cells"):
         counts: list[Any] = [_count(fields["cells"]["shares"]) for fields in (old, new)]
