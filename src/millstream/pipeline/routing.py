@@ -70,7 +70,10 @@ class Router:
             nothing = np.empty(0, np.int64)
             return Routed(nothing, nothing, nothing)
         row, pattern, cell = (np.concatenate(parts) for parts in (rows, patterns, cells))
-        order = np.lexsort((pattern, row, cell))
+        # As lexsort((pattern, row, cell)): rows are in order for each pattern, and few cells sort by their digits.
+        order = np.argsort(row * len(self._routes) + pattern, kind="stable")
+        small = cell.astype(np.uint16) if self._spread.cells.count <= 1 << 16 else cell
+        order = order[np.argsort(small[order], kind="stable")]
         return Routed(row[order], pattern[order], cell[order])
 
     def unbound(self, triples: Ids, pattern: Ids) -> Ids:
