@@ -22,7 +22,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from benchmarks.report import Cell, Part, Progress, Table, at_least
-from benchmarks.spark_jobs import Ran, bindings_of, plan, run_job, run_stream, spark_on, workplace, write_files
+from benchmarks.spark_jobs import Ran, bindings_of, plan, run_job, run_stream, spark_on, tree_cpu_s, workplace, write_files
 from benchmarks.timing import Effort
 from benchmarks.workloads import QUERIES, Patterns, Triple, universities
 
@@ -62,16 +62,13 @@ def run(effort: Effort, progress: Progress) -> Part:
             for name in size.queries:
                 rows.append(_measure(spark, name, folder, size, part, progress))
     title = f"{size.triples:,} triples in triggers of {size.a_trigger:,}, window {size.window:,}, {MASTER}"
+    ways = (OURS, JOINS, AGAIN)
     columns = (
-        "query",
-        "patterns",
-        *(f"{way}, s" for way in (OURS, JOINS, AGAIN)),
-        "times the better",
-        "a trigger, ms",
-        "solutions",
+        *("query", "patterns", *(f"{way}, s" for way in ways), "times the better"),
+        *(*(f"{way}, CPU" for way in ways), "a trigger of millstream, ms", "solutions"),
     )
     notes = [
-        "seconds from the second trigger to the end; a trigger, ms: the median of millstream's",
+        "seconds from the second trigger to the end, then CPU seconds of all processes after the first batch",
         "Spark's ways read parsed terms from Parquet; millstream parses N-Triples",
         "Spark's joins give a solution once for every choice of arrivals, millstream once while it holds: sets are compared",
         "a stream-stream join emits no end of a solution; recomputing gives solutions that appeared, at the batch's end",
@@ -106,7 +103,8 @@ def _measure(spark: SparkSession, name: str, folder: Path, size: Size, part: Par
     spent = {way: statistics.median(some) if some else None for way, some in seconds.items()}
     times = min(spent[way] or 0 for way in peers) / (spent[OURS] or 0)
     part.targets.append(at_least(f"{name}, over the better of Spark's own ways", WANTED, times, " times"))
-    return [name, len(patterns), *spent.values(), times, found[OURS].trigger_ms(), len(found[OURS].bindings)]
+    cpu = [found[way].cpu_s if way in found else None for way in ways]
+    return [name, len(patterns), *spent.values(), times, *cpu, found[OURS].trigger_ms(), len(found[OURS].bindings)]
 
 
 def write_parquet(folder: Path, triples: Sequence[Triple], a_file: int) -> None:
@@ -190,6 +188,7 @@ def by_joins(spark: SparkSession, patterns: Patterns, window: int, folder: Path,
         found = batch.toArrow()
         ran.answers += found.num_rows
         ran.bindings.update(bindings_of(found, names))
+        ran.cpu.append(tree_cpu_s())
 
     ran.progress = run_stream(joined(rows, patterns, window, streaming=True).select(*names), checkpoint, take)
     return ran
@@ -218,6 +217,7 @@ def by_recomputing(spark: SparkSession, patterns: Patterns, size: Size, folder: 
         window.unpersist()
         ran.answers += found.num_rows
         ran.bindings.update(bindings_of(found, names))
+        ran.cpu.append(tree_cpu_s())
 
     rows = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
     ran.progress = run_stream(rows, checkpoint, take)
