@@ -29,18 +29,17 @@ PROGRAM = str(Path(sys.executable).with_name("millstream"))
 @pytest.mark.parametrize("what", ["the job", "a worker"])
 def test_a_job_that_is_killed_answers_as_if_it_never_was(spark: SparkSession, tmp_path: Path, what: str) -> None:
     kills = KILLS // 2
-    # Between two kills two batches are done, and some are left at the end.
-    write_input(tmp_path, 3 * kills + 4, seed=1)
+    # Between two kills some batches are done, and some are left at the end.
+    write_input(tmp_path, 4 * kills + 4, seed=1)
     (tmp_path / "job.py").write_text(SCRIPT)
     chance = random.Random(what)
-    # Of a worker's tasks half may be tried again, half of the jobs fail at once.
-    done, restarts = 0, 0
+    done = 0
     victim = None
     while done < kills:
         if victim is None:
+            # Tasks that may be tried again, and such that fail the job at once.
             master = chance.choice(["local[2]", "local[2,4]"])
             victim = Victim(sys.executable, tmp_path / "job.py", tmp_path, master, QUERY, log=tmp_path / "job.log")
-            restarts += 1
         before = batches(tmp_path / "checkpoint")
         alive = wait_for(lambda before=before: batches(tmp_path / "checkpoint") > before, victim)  # type: ignore[misc]
         time.sleep(chance.random())
