@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.installed
 KERNELS := $(wildcard src/millstream/kernels/*.pyx src/millstream/kernels/*.pxd)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-quick test-crash check test-checked test-asan bench bench-spark clean
+.PHONY: help install demo test test-quick test-long check test-checked test-asan bench bench-spark clean
 
 help:            ## what can be made
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */\1\t/' | expand -t 16
@@ -27,14 +27,14 @@ install: $(STAMP)  ## the virtual environment with millstream in it
 demo: $(STAMP)     ## a first look
 	@$(BIN)/millstream demo
 
-test: $(STAMP)     ## all tests but those of test-crash
-	$(BIN)/python -m pytest -m "not crash"
+test: $(STAMP)     ## all tests but those of test-long
+	$(BIN)/python -m pytest -m "not long"
 
 test-quick: $(STAMP)  ## the tests that take seconds
-	$(BIN)/python -m pytest -m "not slow and not crash"
+	$(BIN)/python -m pytest -m "not slow and not long"
 
-test-crash: $(STAMP)  ## jobs on Spark killed twenty-five times, a cluster of processes: half an hour
-	MILLSTREAM_KILLS=20 $(BIN)/python -m pytest -m crash
+test-long: $(STAMP)  ## many jobs on Spark, killed twenty-five times, and a cluster of processes: half an hour
+	MILLSTREAM_KILLS=20 $(BIN)/python -m pytest -m long
 
 # The package built once more below build/, beside the release build that everything else uses.
 define in_build

@@ -102,7 +102,7 @@ def simulated(setting: Setting, cells: int, seed: int, cuts: list[int]) -> Job |
     return job
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(some_settings(), st.sampled_from([1, 2, 3, 4, 8]), st.integers(0, 1 << 30), st.lists(st.integers(0, 4), max_size=6))
 def test_cells_answer_as_one_engine(setting: Setting, cells: int, seed: int, cuts: list[int]) -> None:
     job = simulated(setting, cells, seed, cuts)

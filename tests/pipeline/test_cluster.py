@@ -37,7 +37,7 @@ def _swept() -> Iterator[None]:
         shutil.rmtree(left, ignore_errors=True)
 
 
-@pytest.mark.crash
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_an_executor_that_is_lost_loses_no_answer(spark: SparkSession, tmp_path: Path) -> None:
     write_input(tmp_path, 10, seed=5)
@@ -94,7 +94,7 @@ def bare_python() -> None:
         pytest.skip("the machine's own Python has millstream")
 
 
-@pytest.mark.crash
+@pytest.mark.long
 @pytest.mark.usefixtures("bare_python")
 def test_executors_get_the_package_as_an_archive(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "packed"
@@ -108,7 +108,7 @@ def test_executors_get_the_package_as_an_archive(spark: SparkSession, tmp_path: 
     assert spark.read.parquet(str(tmp_path / "answers")).count() == 4
 
 
-@pytest.mark.crash
+@pytest.mark.long
 @pytest.mark.usefixtures("bare_python")
 def test_executors_without_the_package_are_noticed_at_once(tmp_path: Path) -> None:
     done = submit(tmp_path)

@@ -105,7 +105,7 @@ CASES = {
 SLOW = ("eviction on a grid, a star", "a count of triples", "all answers of every window", "a triangle in one cell")
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in CASES])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long if name in SLOW else ()) for name in CASES])
 def test_answers_are_those_of_one_engine(spark: SparkSession, tmp_path: Path, name: str) -> None:
     cells, files, case = CASES[name]
     answers = job_of(case, tmp_path, cells, files, spark)

@@ -1,7 +1,7 @@
 """A job that is killed, again and again, answers as one that never was: nothing is lost, nothing comes twice.
 
 Processes are killed with SIGKILL at moments that a seed draws: the whole job, driver and Java and workers at once, or one
-Python worker. `make test-crash` kills twenty times; without it, a few.
+Python worker. `make test-long` kills twenty times; without it, a few.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ KILLS = int(os.environ.get("MILLSTREAM_KILLS", "4"))
 PROGRAM = str(Path(sys.executable).with_name("millstream"))
 
 
-@pytest.mark.crash
+@pytest.mark.long
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("what", ["the job", "a worker"])
 def test_a_job_that_is_killed_answers_as_if_it_never_was(spark: SparkSession, tmp_path: Path, what: str) -> None:
@@ -59,7 +59,7 @@ def test_a_job_that_is_killed_answers_as_if_it_never_was(spark: SparkSession, tm
     assert written(spark, tmp_path) == wanted
 
 
-@pytest.mark.crash
+@pytest.mark.long
 @pytest.mark.timeout(900)
 def test_a_run_that_is_killed_writes_each_answer_once(tmp_path: Path) -> None:
     kills = max(1, KILLS // 4)

@@ -139,7 +139,7 @@ def test_lines_at_a_rate_may_be_cut_anywhere(spark: SparkSession, tmp_path: Path
     assert written(spark, tmp_path) == wanted
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_elements_at_a_rate_are_counted_where_they_are_matched_alone(spark: SparkSession, tmp_path: Path) -> None:
     rows = write_lines(tmp_path / "in", 5, 3)
     query = PREFIX + "SELECT * { STREAM :s0 [EVENT] { ?a :p0 ?b } }"
@@ -149,7 +149,7 @@ def test_elements_at_a_rate_are_counted_where_they_are_matched_alone(spark: Spar
     assert written(spark, tmp_path) == expected(query, rows, ended=True)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_rows_of_the_source_are_a_stream_like_any_other(spark: SparkSession, tmp_path: Path) -> None:
     rows = write_lines(tmp_path / "in", 6, 3)
     reader = spark.readStream.format("rdf").option("time", "rate:100").option("maxFilesPerTrigger", "1")

@@ -31,7 +31,7 @@ def go_on(spark: SparkSession, folder: Path, query: str, cells: int) -> None:
     run(pipeline.continuous(query, {STREAM: source}, cells=cells, spark=spark), folder)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_job_goes_on_and_another_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     write_file(tmp_path / "in", 1)
     go_on(spark, tmp_path, QUERY, 2)
@@ -57,7 +57,7 @@ def test_a_job_goes_on_and_another_is_refused(spark: SparkSession, tmp_path: Pat
     assert message.endswith(REFUSED)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("query", "options", "told"),
     [(OTHER, ["--cells", "2"], "the query changed"), (QUERY, ["--cells", "3"], "(it had 2 cells, now 3)")],
