@@ -59,7 +59,9 @@ class Progress:
         """The run in one line."""
         elapsed = time.monotonic() - self._begun
         read = counts.elements - counts.before
-        parts = [f"{_count(read, 'element')}, {_count(counts.triples, 'triple')}"]
+        parts = [_count(read, "element")]
+        if counts.triples is not None:
+            parts[0] += f", {_count(counts.triples, 'triple')}"
         if counts.before:
             parts[0] = f"{_count(read, 'element')} after {counts.before:,}"
         if elapsed >= _TIMED_FROM_S:

@@ -29,7 +29,7 @@ from millstream.pipeline.quiet import said_to
 from millstream.pipeline.session import session
 from millstream.pipeline.slices import changed_message
 from millstream.pipeline.spool import Spool
-from millstream.pipeline.spread import Spread
+from millstream.pipeline.spread import Spread, StreamedSource
 from millstream.rdf import Rejected
 from millstream.runs import Run
 from millstream.runs.options import STANDARD
@@ -58,11 +58,16 @@ class _SparkRun:
         self._elements: list[int] = [0] * len(run.options.queries)
         self._clocks: list[int | None] = [None] * len(run.options.queries)
 
+        self._sources: dict[int, tuple[StreamedSource, ...]] = {}
+
     def run(self) -> None:
         try:
+            self._check_sources()
             self._folder.mkdir(parents=True, exist_ok=True)
             self._run.open(self._record.lengths if self._record.exists else None)
             self._run.counts.answers = list(self._record.answers or self._run.counts.answers)
+            # What no pattern asks for never leaves the readers, so nobody knows how many triples there were.
+            self._run.counts.triples = None
             self._run.counts.late, self._run.counts.set_aside = self._record.late, self._record.set_aside
             self._show("starting Spark ...")
             with said_to(self._folder / "spark.log"):
@@ -79,6 +84,24 @@ class _SparkRun:
                 spool.close()
             shutil.rmtree(self._temporary, ignore_errors=True)
 
+    def _check_sources(self) -> None:
+        options = self._options
+        given: dict[str, list[str | None]] = {
+            "--stream": [s.iri for s in options.streams],
+            "--dataset": [s.graph for s in options.datasets],
+            "--changes": [s.graph for s in options.changes],
+        }
+        for option, names in given.items():
+            twice = [name for name in names if names.count(name) > 1]
+            if twice:
+                what = twice[0] or "the default graph"
+                raise OptionError(f"{option} {what} is given twice: on Spark, put its files in one folder or glob")
+
+    def _tells(self, query: int, stream: str | None) -> bool:
+        """Whether what is wrong with a stream is told by this query: by the first that reads it, since all see the same."""
+        readers = (n for n, q in enumerate(self._options.queries) if stream in {w.stream.value for w in q.query.windows})
+        return query == next(readers, 0)
+
     def _show(self, stage: str) -> None:
         self._run.counts.stage = stage
         self._run.progress(self._run.counts)
@@ -93,6 +116,7 @@ class _SparkRun:
             checkpoint = self._folder / f"{number}-{query.name}"
             job = self._job(spark, number, inputs, checkpoint / _PLAN)
             self._check_same(checkpoint / _PLAN, job)
+            self._sources[number] = job.spread.sources
             writer = job.packed.writeStream.queryName(f"{number}-{query.name}").option("checkpointLocation", str(checkpoint))
             writer = writer.foreachBatch(partial(self._written, number))
             if self._options.follow:
@@ -115,8 +139,6 @@ class _SparkRun:
             changes[source.graph] = self._files(inputs[source.path], number, i, time=options.changes_time)
         datasets: dict[str | None, object] = {}
         for source in options.datasets:
-            if source.graph in datasets:
-                raise OptionError(f"two datasets for the graph {source.graph or 'default'}: put the files in one folder")
             datasets[source.graph] = inputs[source.path]
         return plan_job(
             query.text,
@@ -242,25 +264,21 @@ class _SparkRun:
         if stats["at_ms"] is not None:
             self._clocks[number] = stats["at_ms"]
         counts = self._run.counts
-        counts.elements = counts.triples = max(self._elements)
+        # Queries that read the same streams count the same elements.
+        counts.elements = max(self._elements)
         counts.at_ms = min((at_ms for at_ms in self._clocks if at_ms is not None), default=None)
 
     def _late(self, number: int, late: dict[tuple[int, int, int], tuple[int, list[str]]]) -> None:
-        # Each query sees the same elements late; they are told of once.
-        if number or not late:
-            return
-        for (source, _, _), (at_ms, texts) in late.items():
-            name = self._source_name(source)
+        for (place, _, _), (at_ms, texts) in late.items():
+            source = self._sources[number][place]
+            if not self._tells(number, None if source.changes else source.name):
+                continue
+            name = f"graph {source.name or 'default'}" if source.changes else str(source.name)
             reason = f"late: its time is {at_ms} ms, which had passed"
             if self._options.strict:
                 raise LateElementError(f"{name}: {reason}")
             self._run.counts.late += 1
             self._run.set_aside(Rejected(name, None, None, reason, "\n".join(texts)[:_SHOWN_BYTES]))
-
-    def _source_name(self, number: int) -> str:
-        sources = [s.iri for s in self._options.streams]
-        sources += [f"graph {s.graph or 'default'}" for s in self._options.changes]
-        return sources[number] if number < len(sources) else "stream"
 
     def _malformed_dataset(self, rejected: Rejected) -> None:
         if self._options.strict:
@@ -269,13 +287,15 @@ class _SparkRun:
         self._run.set_aside(rejected)
 
     def _collect_letters(self) -> None:
-        """What readers set aside since the last time; each query reads the same, so the first tells."""
+        """What readers set aside since the last time; of several queries that read the same, one tells."""
         for path in sorted((self._folder / "dead-letters").glob("*/*")):
             name = str(path.relative_to(self._folder))
             if path.name.startswith((".", "_")) or name in self._read_letters:
                 continue
             self._read_letters.add(name)
-            if not path.parent.name.startswith("0-"):
+            query, place = map(int, path.parent.name.split("-"))
+            streams = self._options.streams
+            if not self._tells(query, streams[place].iri if place < len(streams) else None):
                 continue
             for line in path.read_text().splitlines():
                 self._tell(json.loads(line))

@@ -30,7 +30,8 @@ class Counts:
     elements: int = 0
     before: int = 0
     """How many of the elements an earlier run took, from whose checkpoint this one goes on."""
-    triples: int = 0
+    triples: int | None = 0
+    """None where nobody counts them."""
     late: int = 0
     set_aside: int = 0
     at_ms: int | None = None

@@ -1,0 +1,20 @@
+"""`millstream run` on Spark, as far as it can be told before Spark starts; the rest is in the tests of the pipeline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import SEEN, millstream
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--stream", "http://e/a=a.nt"), ("--dataset", "a.nt"), ("--dataset", "http://e/g=a.nt")]
+)
+def test_a_source_that_is_given_twice_is_refused(tmp_path: Path, option: str, value: str) -> None:
+    (tmp_path / "q.rq").write_text(SEEN)
+    (tmp_path / "a.nt").write_text("<http://e/x> <http://e/p> <http://e/y> .\n")
+    given = ("--stream", "http://e/a=a.nt") if option != "--stream" else ()
+    found = millstream("run", "q.rq", *given, option, value, option, value, "--time", "rate:1", cwd=tmp_path, code=2)
+    assert "is given twice" in found.stderr
