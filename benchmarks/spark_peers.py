@@ -46,7 +46,7 @@ class Size:
 SIZES: dict[Effort, Size] = {
     "smoke": Size(12_000, 4_000, 5_000, 1, ("Q2", "Q6")),
     "quick": Size(60_000, 20_000, 40_000, 1, ACYCLIC),
-    "full": Size(150_000, 50_000, 100_000, 1, ACYCLIC),
+    "full": Size(1_000_000, 200_000, 400_000, 1, ACYCLIC),
 }
 
 
@@ -55,7 +55,7 @@ def run(effort: Effort, progress: Progress) -> Part:
     rows: list[list[Cell]] = []
     with workplace() as folder:
         progress("making universities")
-        triples = list(islice(universities(4), size.triples))
+        triples = list(islice(universities(20), size.triples))
         write_files(folder / "text", iter(triples), size.triples, size.a_trigger)
         write_parquet(folder / "parquet", triples, size.a_trigger)
         with spark_on(MASTER) as (spark, _):
