@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from pyoxigraph import BlankNode, Literal, NamedNode
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from millstream.errors import PendingLimitError
 from millstream.kernels.dictionary import Dictionary
@@ -29,6 +29,25 @@ class Answer:
     at_ms: int
     weight: int
     bindings: Bindings
+
+    @property
+    def triple(self) -> Triple:
+        """The triple of a CONSTRUCT."""
+        return triple_of(self.bindings)
+
+    @property
+    def boolean(self) -> bool:
+        """What an ASK has become, or (weight -1) no longer is."""
+        return truth_of(self.bindings)
+
+
+def triple_of(bindings: Bindings) -> Triple:
+    """The triple whose places are bound."""
+    return Triple(*cast("Any", (bindings["subject"], bindings["predicate"], bindings["object"])))
+
+
+def truth_of(bindings: Bindings) -> bool:
+    return bindings["boolean"].value == "true"
 
 
 @dataclass(frozen=True, slots=True)

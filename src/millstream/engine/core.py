@@ -29,10 +29,10 @@ from millstream.kernels.scanner import Scanner
 from millstream.kernels.scanner_summary import Summary
 from millstream.language import parse_query
 from millstream.language.windows import Triples as TriplesWindow
-from millstream.operators.conjunction import ConjunctionOperator
+from millstream.operators.dataflow import Dataflow
 from millstream.operators.expressions import Evaluator
 from millstream.operators.rows import ELEMENT, EXPIRY, tick, time_of
-from millstream.plan.conjunction import conjunction_of
+from millstream.plan.compiler import compile_query
 from millstream.plan.sources import sources_of
 
 _HOUSEKEEPING_EVERY = 4096
@@ -261,6 +261,8 @@ class Core:
         on_answer: Callable[[Answer], object] | None,
         base: str | None,
         now_ms: int,
+        *,
+        restored: bool = False,
     ) -> tuple[ContinuousQuery, QueryRun]:
         """A query with its run, among the others but without any state."""
         if not isinstance(text, str):
@@ -268,10 +270,18 @@ class Core:
         query = parse_query(text, base)
         if output is not None:
             query = replace(query, output=output_named(output))
-        plan = conjunction_of(query)
+        plan = compile_query(query)
         evaluator = Evaluator(self.dictionary, now_ms=now_ms, base=query.base)
         options = self.options
-        operator = ConjunctionOperator(plan, self.dictionary, evaluator, lazy=options.lazy, adaptive=options.adaptive)
+        operator = Dataflow(
+            plan,
+            self.dictionary,
+            evaluator,
+            lazy=options.lazy,
+            adaptive=options.adaptive,
+            salt=text,
+            restored=restored,
+        )
         handle = ContinuousQuery(self, query, text, on_answer)
         handle.registered_with = (base, now_ms)
         run = QueryRun(query, operator, sources_of(query), self.dictionary, handle.emit, options.t0_ms)
@@ -358,9 +368,10 @@ class Core:
         for iri, elements, triples, kept in state["streams"]:
             self.streams[iri] = Stream(iri, elements=elements, triples=triples, kept=kept)
         for kept in state["queries"]:
-            query, run = self.make_query(kept["text"], kept["output"], None, kept["base"], kept["now_ms"])
-            for matcher in run.operator.matchers.values():
-                matcher.forget_holds(mark)
+            query, run = self.make_query(
+                kept["text"], kept["output"], None, kept["base"], kept["now_ms"], restored=True
+            )
+            run.operator.forget_holds(mark)
             run.load(kept["run"])
             query.load(kept)
         for stream in self.streams.values():

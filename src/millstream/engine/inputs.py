@@ -7,7 +7,7 @@ from millstream.engine.feeds import EventFeed, Feed, StepFeed, TimeFeed
 from millstream.engine.merged import MergedContent
 from millstream.kernels.dictionary import Dictionary
 from millstream.language.windows import All, Elements, Event, Now, Range, Slide, Step, StreamWindow, Triples
-from millstream.operators.conjunction import ConjunctionOperator
+from millstream.operators.dataflow import Dataflow
 from millstream.operators.matching import Matcher
 from millstream.plan.conjunction import GraphSource, MergedSource, Source, WindowSource
 
@@ -32,11 +32,11 @@ class Input:
 
 
 def inputs_of(
-    windows: tuple[StreamWindow, ...], operator: ConjunctionOperator, dictionary: Dictionary, t0_ms: int
+    windows: tuple[StreamWindow, ...], operator: Dataflow, dictionary: Dictionary, t0_ms: int
 ) -> list[Input]:
     """All that the patterns of an operator read, and the windows that no pattern reads."""
     inputs = []
-    for source, matcher in operator.matchers.items():
+    for source, matcher in operator.readers:
         parts: tuple[Source, ...] = (source,)
         union = None
         if isinstance(source, MergedSource):
@@ -48,7 +48,7 @@ def inputs_of(
             inputs.append(made)
     # A window that no pattern reads has no content to join, but it has elements and ends.
     read = {i.window for i in inputs}
-    nothing = Matcher((), operator.plan.patterns, dictionary, {})
+    nothing = Matcher((), (), dictionary, {})
     inputs.extend(Input(WindowSource(w), nothing, dictionary, t0_ms) for w in windows if w not in read)
     return inputs
 

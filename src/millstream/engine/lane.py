@@ -77,8 +77,6 @@ class Lanes:
         """Adds a reader, if it can have a lane."""
         if not isinstance(run.reporter, ChangeReporter) or run.steps or run.has_first_change_ahead:
             return False
-        members = run.operator.plan.components
-        component_of = {n: c for c, numbers in zip(run.operator.components, members, strict=True) for n in numbers}
         if not all(isinstance(c, JoinComponent) for c in run.operator.components):
             return False
         reader = _Reader(run)
@@ -88,11 +86,10 @@ class Lanes:
             self._feeds.append(feed)
             end_of = _end_of(feed)
             for number, (s, p, o), same in matcher.scanned:
-                component = component_of[number]
-                assert isinstance(component, JoinComponent)
-                view = component.view_of(number)
-                if view is None:
+                place = run.operator.view_of(number)
+                if place is None:
                     return False
+                component, view = place
                 shape = _SAME if same else _OBJECT if s >= 0 else _SUBJECT if o >= 0 else _PAIR
                 route = (shape, end_of, component, view, reader)
                 routes = self._routes.setdefault(p, _Routes())
@@ -102,7 +99,7 @@ class Lanes:
                     routes.by_object.setdefault(o, []).append(route)
                 else:
                     routes.any.append(route)
-        if run.reporter.emits_ends:
+        if run.reporter.emits_ends or not run.operator.is_conjunction:
             self._ending.append(run)
         return True
 

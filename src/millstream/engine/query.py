@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from millstream.engine.answers import Answer, Bindings, Decoder, Emission, Holding
+from millstream.engine.answers import Answer, Bindings, Decoder, Emission, Holding, triple_of, truth_of
 from millstream.language import algebra as a
 from millstream.language.printer import Printer
-from millstream.plan.conjunction import conjunction_of
+from millstream.plan.compiler import compile_query
 from millstream.plan.explain import explain
-from millstream.plan.explain_run import explain_run
+from millstream.plan.explain_plan import explain_plan
 
 if TYPE_CHECKING:
     from millstream.engine.core import Core, Stream
@@ -29,7 +29,7 @@ class ContinuousQuery:
         self.text = text
         self.output = query.output.value
         self._on_answer = on_answer
-        self._decoder = Decoder(core.dictionary, tuple(v.value for v in query.variables))
+        self._decoder = Decoder(core.dictionary, tuple(v.value for v in query.columns))
         self._emissions: list[Emission] = []
         self._holding = Holding(core.dictionary)
         self._held = 0
@@ -54,7 +54,8 @@ class ContinuousQuery:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        return tuple(v.value for v in self._query.variables)
+        """What it selects; the places of a triple for CONSTRUCT, one name for ASK."""
+        return tuple(v.value for v in self._query.columns)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -64,8 +65,8 @@ class ContinuousQuery:
     def explain(self) -> str:
         """The query and how it is run, as readable text."""
         options, printer = self._core.options, Printer(dict(self._query.prefixes))
-        run = explain_run(
-            conjunction_of(self._query),
+        run = explain_plan(
+            compile_query(self._query),
             printer,
             summary=options.summary,
             lazy=options.lazy,
@@ -86,13 +87,20 @@ class ContinuousQuery:
             return left
         return self._decoder.table(self._taken())
 
-    def solutions(self) -> list[Bindings]:
-        """The answer set now."""
+    def solutions(self) -> Any:
+        """The answer set now: bindings in the order the query asks for, triples for CONSTRUCT, a bool for ASK."""
         self._core.catch_up(self)
-        if self._run is None:
-            return []
-        columns, weight = self._run.answer_set().rows()
-        return self._decoder.bindings(np.repeat(columns, weight, axis=0))
+        columns, weight = np.empty((0, len(self._query.columns)), np.int64), np.empty(0, np.int64)
+        if self._run is not None:
+            columns, weight = self._run.answer_rows()
+        rows = np.repeat(columns, weight, axis=0)
+        match self._query.form:
+            case a.Form.CONSTRUCT:
+                return [triple_of(row) for row in self._decoder.bindings(rows)]
+            case a.Form.ASK:
+                return any(truth_of(row) for row in self._decoder.bindings(rows))
+            case _:
+                return self._decoder.bindings(rows)
 
     @property
     def stats(self) -> dict[str, int]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from pyoxigraph import NamedNode
 
 from millstream.engine.answers import AnswerSet, consolidate
@@ -24,9 +25,9 @@ from millstream.engine.visible import VisibleTicks
 from millstream.kernels.dictionary import Dictionary
 from millstream.language import algebra as a
 from millstream.language.windows import Event, Step, StreamWindow
-from millstream.operators.conjunction import ConjunctionOperator
+from millstream.operators.dataflow import Dataflow
 from millstream.operators.matching import Matcher
-from millstream.operators.rows import ELEMENT, FOREVER, Arrivals, Deltas, tick, time_of
+from millstream.operators.rows import ELEMENT, FOREVER, Arrivals, Column, Deltas, tick, time_of
 from millstream.plan.sources import Sources
 
 
@@ -36,7 +37,7 @@ class QueryRun:
     def __init__(
         self,
         query: a.Query,
-        operator: ConjunctionOperator,
+        operator: Dataflow,
         sources: Sources,
         dictionary: Dictionary,
         emit: Emit,
@@ -60,7 +61,7 @@ class QueryRun:
         self._events_open: set[StreamWindow] = set()
 
     def _make_reporter(self, emit: Emit, t0_ms: int) -> Reporter:
-        width = len(self.query.variables)
+        width = self.operator.width
         steps = [w.window.step_ms for w in self.query.windows if isinstance(w.window, Step)]
         if self.query.closes_windows:
             return CloseReporter(self.query.output, width, emit, steps, t0_ms, self._dictionary)
@@ -131,17 +132,27 @@ class QueryRun:
                 piece = self._graph_piece(i, graphs[i.graph], at_tick, 1)
                 if len(piece):
                     pieces.append((i, piece))
-        self._start(pieces, at_ms, at_tick, passed)
+        named = [(name, triples) for name, triples in graphs.items() if name is not None]
+        self._start(pieces, named, at_ms, at_tick, passed)
 
     def start_rows(self, rows: list[GraphRows], passed: int) -> None:
         """As `start` for a query with windows, of which this run has only a part: rows that are meant for patterns."""
-        self._start([part for some in rows for part in self._graph_rows(some)], 0, passed, passed)
+        self._start([part for some in rows for part in self._graph_rows(some)], [], 0, passed, passed)
 
-    def _start(self, pieces: list[tuple[Input, Piece]], at_ms: int, at_tick: int, passed: int) -> None:
-        self.change += 1
-        if not self.operator.components:
-            self.operator.begin(at_tick, self.change)
+    def _start(
+        self,
+        pieces: list[tuple[Input, Piece]],
+        named: list[tuple[str, Triples]],
+        at_ms: int,
+        at_tick: int,
+        passed: int,
+    ) -> None:
+        first = self.change + 1
+        self.operator.begin(at_tick, first)
         self._feed(pieces)
+        self.change = max(self.change, first)
+        for graph, triples in named:
+            self.operator.graph_changed(graph, triples, 1, at_tick, first)
         if self.query.windows:
             self._initial = self.operator.drain(at_tick)
         else:
@@ -221,7 +232,11 @@ class QueryRun:
                 piece = self._graph_piece(i, triples, at_tick, op)
                 if len(piece):
                     pieces.append((i, piece))
+        before = self.change
         self._feed(pieces)
+        if graph is not None and self.operator.quads:
+            self.change = before + 1
+            self.operator.graph_changed(graph, triples, op, at_tick, self.change)
         self._report(at_tick, first=True)
         if isinstance(self.reporter, EverythingReporter):
             self.reporter.changed(time_of(at_tick))
@@ -267,8 +282,7 @@ class QueryRun:
         for i in self._inputs:
             if i.feed is not None:
                 i.feed.close(at_tick)
-        for matcher in self.operator.matchers.values():
-            matcher.release(at_tick)
+        self.operator.close(at_tick)
         self.reporter.close()
 
     @property
@@ -311,7 +325,7 @@ class QueryRun:
             visible.load(kept)
         windows = zip(self.query.windows, state["events_open"], strict=True)
         self._events_open = {window for window, is_open in windows if is_open}
-        self.operator.load(state["operator"])
+        self.operator.load(state["operator"], self.tick)
         self.reporter.load(state["reporter"])
 
     # Rows -------------------------------------------------------------------------------------------------------------
@@ -383,13 +397,17 @@ class QueryRun:
 
     # Looking in -------------------------------------------------------------------------------------------------------
 
+    def answer_rows(self) -> tuple[npt.NDArray[np.int64], Column]:
+        """The answer set, each row once with how often it stands there, in the order the query asks for."""
+        return self.answer_set().rows()
+
     def answer_set(self) -> AnswerSet:
         """The answer set after the last change, none before the first; kept up to date from the first time anyone asks."""
         if self.reporter.answers is None:
-            answers = AnswerSet(len(self.query.variables))
+            answers = AnswerSet(self.operator.width)
             if not self.has_first_change_ahead:
-                columns = self.operator.current(self.tick)
-                answers.apply(columns, np.ones(len(columns), np.int64))
+                current = self.operator.current(self.tick)
+                answers.apply(current.columns, current.weight)
             self.reporter.answers = answers
         return self.reporter.answers
 

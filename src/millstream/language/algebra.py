@@ -321,6 +321,17 @@ class Query:
     place: Place | None = place_field()
 
     @property
+    def columns(self) -> tuple[Variable, ...]:
+        """What its answers consist of: what it selects, a triple, or one boolean."""
+        return _COLUMNS.get(self.form, self.variables)
+
+    @property
     def closes_windows(self) -> bool:
         """Whether it answers when windows close: every stream window has a STEP. Otherwise it does on every change."""
         return bool(self.windows) and all(w.window.step_ms is not None for w in self.windows)
+
+
+_COLUMNS = {
+    Form.CONSTRUCT: (Variable("subject"), Variable("predicate"), Variable("object")),
+    Form.ASK: (Variable("boolean"),),
+}

@@ -6,7 +6,8 @@ product of the parts. What comes out is projected, merged by time and consolidat
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,9 @@ from millstream.plan.conjunction import Conjunction, OrderTest, PatternVariable,
 from millstream.plan.subqueries import subqueries_of
 
 
+Component: TypeAlias = JoinComponent | GroundComponent
+
+
 class ConjunctionOperator:
     """The running form of a conjunction."""
 
@@ -34,14 +38,17 @@ class ConjunctionOperator:
         dictionary: Dictionary,
         evaluator: Evaluator,
         *,
+        first: int = 0,
         lazy: bool = True,
         adaptive: bool = True,
     ) -> None:
+        """`first` is the number of its first pattern for those who feed it."""
         self.plan = plan
+        self._first = first
         self._evaluator = evaluator
         for expression in plan.filters:
             evaluator.check(expression)
-        self.components = [
+        self.components: list[Component] = [
             JoinComponent(
                 members,
                 plan.patterns,
@@ -82,7 +89,9 @@ class ConjunctionOperator:
         by_source: dict[Source, list[int]] = {}
         for number, pattern in enumerate(self.plan.patterns):
             by_source.setdefault(pattern.source, []).append(number)
-        return {s: Matcher(numbers, self.plan.patterns, dictionary, tests) for s, numbers in by_source.items()}
+        return {
+            s: Matcher(numbers, self.plan.patterns, dictionary, tests, first=self._first) for s, numbers in by_source.items()
+        }
 
     @property
     def _bound(self) -> frozenset[Variable]:
@@ -116,6 +125,8 @@ class ConjunctionOperator:
 
     def feed(self, rows: Arrivals) -> None:
         """Takes changes of the patterns' contents, in order."""
+        if self._first:
+            rows = replace(rows, pattern=rows.pattern - self._first)
         parts = []
         for i, component in enumerate(self.components):
             ours = rows
@@ -124,6 +135,13 @@ class ConjunctionOperator:
             parts.append(component.feed(ours))
         if parts:
             self._combine(parts)
+
+    def component_of(self, number: int) -> Component | None:
+        """The part that has a pattern."""
+        for component, members in zip(self.components, self._members, strict=True):
+            if number - self._first in members:
+                return component
+        return None
 
     def feed_rows(self, now: int) -> None:
         """Takes what was fed to the components' joins row by row, at one tick."""

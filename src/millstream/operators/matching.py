@@ -30,9 +30,12 @@ class Matcher:
         patterns: Sequence[SourcedPattern],
         dictionary: Dictionary,
         tests: Mapping[Variable, Test],
+        *,
+        first: int = 0,
     ) -> None:
+        """`numbers` are places in `patterns`; outside, patterns are numbered from `first` on."""
         self._dictionary = dictionary
-        self.numbers = np.array(numbers, np.int64)
+        self.numbers = np.array(numbers, np.int64) + first
         self.constants: list[tuple[bytes | None, bytes | None, bytes | None]] = []
         self._held: list[int] = []
         self._tests: list[tuple[int, int, Test]] = []
@@ -40,8 +43,8 @@ class Matcher:
         scanned: list[tuple[int, int, int]] = []
         same: list[bool] = []
         self._scanned: list[int] = []
-        for number in numbers:
-            pattern = patterns[number]
+        for place in numbers:
+            pattern, number = patterns[place], place + first
             ids = self._ids(pattern)
             equal = repeated_positions(pattern)
             for variable, position in zip(pattern.variables, first_positions(pattern), strict=True):

@@ -1,8 +1,4 @@
-"""Conjunctive queries: triple patterns, each over what it reads, joined and filtered.
-
-`conjunction_of` flattens joins, windows and graphs of a pattern into one list and refuses everything else by name.
-Filters move to the whole: what a filter's own group cannot bind stays unbound for it, as the recommendation has it.
-"""
+"""Conjunctions: triple patterns, each over what it reads, joined and filtered."""
 
 from __future__ import annotations
 
@@ -11,9 +7,7 @@ from typing import TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
-from millstream.errors import Place, UnsupportedQueryError
 from millstream.language import algebra as a
-from millstream.language.scope import exists_in, in_scope, mentioned, rewrite
 from millstream.language.windows import StreamWindow
 
 PatternVariable: TypeAlias = Variable | BlankNode
@@ -21,9 +15,6 @@ PatternVariable: TypeAlias = Variable | BlankNode
 _INTEGER = NamedNode("http://www.w3.org/2001/XMLSchema#integer")
 _FARTHEST = 1 << 58
 """Integers beyond are not in ids, so nothing would be known of them."""
-
-_SO_FAR = "So far basic graph patterns with filters run, over any windows and graphs: SELECT ?x WHERE { ... FILTER(...) }."
-
 
 @dataclass(frozen=True, slots=True)
 class GraphSource:
@@ -63,7 +54,7 @@ class SourcedPattern:
 
 @dataclass(frozen=True, slots=True)
 class Conjunction:
-    """A query that is a join of triple patterns under filters, projected."""
+    """A join of triple patterns under filters, projected."""
 
     patterns: tuple[SourcedPattern, ...]
     filters: tuple[a.Expression, ...]
@@ -150,117 +141,11 @@ def _shifted(expression: a.Expression) -> tuple[Variable, int] | None:
     return None
 
 
-def conjunction_of(query: a.Query) -> Conjunction:
-    """The query as a conjunction; raises UnsupportedQueryError for what is not one."""
-    return _Flattening(query).run()
-
-
-class _Flattening:
-    def __init__(self, query: a.Query) -> None:
-        self._query = query
-        self._patterns: list[SourcedPattern] = []
-        self._filters: list[a.Expression] = []
-
-    def run(self) -> Conjunction:
-        query = self._query
-        if query.form is not a.Form.SELECT:
-            raise self._refuse(query.form.value, _SO_FAR)
-        pattern, projection = query.pattern, query.variables
-        if isinstance(pattern, a.Project):
-            pattern = pattern.pattern
-        self._flatten(pattern, self._default_source())
-        # The same pattern twice over the same source says nothing new: a window's content is a set.
-        return Conjunction(tuple(dict.fromkeys(self._patterns)), tuple(dict.fromkeys(self._filters)), projection)
-
-    def _flatten(self, pattern: a.Pattern, source: Source) -> None:
-        match pattern:
-            case a.BGP(triples):
-                self._patterns.extend(SourcedPattern(t, source) for t in triples)
-            case a.Join(left, right):
-                self._flatten(left, source)
-                self._flatten(right, source)
-            case a.Filter(expression, inner):
-                self._flatten(inner, source)
-                self._filter(expression, set(in_scope(inner)))
-            case a.Window(window, inner):
-                self._flatten(inner, WindowSource(window))
-            case a.Graph(NamedNode() as name, inner):
-                self._flatten(inner, self._graph_source(name))
-            case _:
-                self._refuse_pattern(pattern)
-
-    def _filter(self, expression: a.Expression, bound: set[Variable]) -> None:
-        if exists_in(expression):
-            raise self._refuse("EXISTS", _SO_FAR, exists_in(expression)[0].place)
-        unbound = {v: self._never_bound(v) for v in mentioned(expression) - bound}
-
-        def change(part: a.Expression) -> a.Expression | None:
-            return unbound.get(part) if isinstance(part, Variable) else None
-
-        self._filters.extend(_conjuncts(rewrite(expression, change) if unbound else expression))
-
-    def _never_bound(self, variable: Variable) -> Variable:
-        """Another name for a variable that the filter's group does not bind, though another group may."""
-        name = f"unbound_{variable.value}"
-        while name in self._query.text:
-            name += "_"
-        return Variable(name)
-
-    # What a pattern reads ---------------------------------------------------------------------------------------------
-
-    def _default_source(self) -> Source:
-        graphs = self._query.dataset.default
-        parts: tuple[GraphSource | WindowSource, ...] = tuple(
-            GraphSource(g) for g in ((None,) if graphs is None else graphs)
-        ) + tuple(WindowSource(w) for w in self._query.default_windows)
-        return parts[0] if len(parts) == 1 else MergedSource(parts)
-
-    def _graph_source(self, name: NamedNode) -> Source:
-        named = self._query.dataset.named
-        # A graph that FROM NAMED does not choose is empty: the union of nothing.
-        return GraphSource(name) if named is None or name in named else MergedSource(())
-
-    # Refusals ---------------------------------------------------------------------------------------------------------
-
-    def _refuse_pattern(self, pattern: a.Pattern) -> None:
-        grouping = _grouping_below(pattern)
-        if grouping is not None:
-            place = next((g.place for _, g in grouping.aggregates), None)
-            raise self._refuse("GROUP BY or an aggregate", _SO_FAR, place)
-        what = {
-            a.Path: "A property path with |, ?, *, + or !",
-            a.LeftJoin: "OPTIONAL",
-            a.Union: "UNION",
-            a.Minus: "MINUS",
-            a.Graph: "GRAPH with a variable",
-            a.Extend: "BIND or an expression in SELECT",
-            a.Values: "VALUES",
-            a.Service: "SERVICE",
-            a.Group: "GROUP BY or an aggregate",
-            a.OrderBy: "ORDER BY",
-            a.Project: "A sub-query",
-            a.Distinct: "DISTINCT",
-            a.Reduced: "REDUCED",
-            a.Slice: "LIMIT or OFFSET",
-        }[type(pattern)]
-        raise self._refuse(what, _SO_FAR, getattr(pattern, "place", None))
-
-    def _refuse(self, what: str, instead: str, place: Place | None = None) -> UnsupportedQueryError:
-        return UnsupportedQueryError(what, instead=instead, text=self._query.text, place=place or self._query.place)
-
-
-def _grouping_below(pattern: a.Pattern) -> a.Group | None:
-    """The grouping that a selected expression, a HAVING or an order belongs to."""
-    while isinstance(pattern, a.Extend | a.Filter | a.OrderBy | a.Project | a.Distinct | a.Slice):
-        pattern = pattern.pattern
-    return pattern if isinstance(pattern, a.Group) else None
-
-
-def _conjuncts(expression: a.Expression) -> list[a.Expression]:
+def conjuncts(expression: a.Expression) -> list[a.Expression]:
     """A filter of && as several: each is applied as soon as its own variables are bound.
 
     An error in one side of && makes the whole false or an error, so no row passes either way.
     """
     if isinstance(expression, a.And):
-        return [*_conjuncts(expression.left), *_conjuncts(expression.right)]
+        return [*conjuncts(expression.left), *conjuncts(expression.right)]
     return [expression]

@@ -22,10 +22,16 @@ from millstream.plan.subqueries import subqueries_of
 
 
 def explain_run(
-    plan: Conjunction, printer: Printer, *, summary: bool = True, lazy: bool = True, adaptive: bool = True
+    plan: Conjunction,
+    printer: Printer,
+    *,
+    summary: bool = True,
+    lazy: bool = True,
+    adaptive: bool = True,
+    name: str = "runs as",
 ) -> str:
     """Several lines without a final newline; the switches are those of the engine."""
-    lines = ["runs as"]
+    lines = [name]
     parts = plan.components
     for number, members in enumerate(parts, 1):
         lines.append(f"  part {number}: {_shape(plan, members)}")

@@ -1,0 +1,60 @@
+"""From the nodes of a plan to the operators that run them."""
+
+from __future__ import annotations
+
+from pyoxigraph import Variable
+
+from millstream.kernels.dictionary import Dictionary
+from millstream.operators import construct, relational, shaping
+from millstream.operators.expressions import Evaluator
+from millstream.operators.keeping import Keeper
+from millstream.operators.operator import Operator
+from millstream.operators.shaping import truth_ids
+from millstream.plan import nodes as n
+
+
+def build(node: n.Node, dictionary: Dictionary, evaluator: Evaluator, keeper: Keeper, salt: str) -> Operator:
+    """The operator of a node that is no leaf; `salt` tells the blank nodes that it makes from those of other queries."""
+    match node:
+        case n.Rows(variables, rows):
+            return shaping.Constants(len(variables), rows, dictionary, keeper)
+        case n.Extend(inner, _, expression):
+            return shaping.Extend(inner.variables, expression, evaluator, keeper)
+        case n.Filter(inner, expression):
+            return shaping.Filter(inner.variables, expression, evaluator)
+        case n.Project(inner, columns):
+            places = _places(tuple(column for _, column in columns), inner.variables)
+            return shaping.Project(places, drops=not set(range(len(inner.variables))) <= set(places))
+        case n.Distinct(inner):
+            return relational.Distinct(len(inner.variables))
+        case n.Union(left, right):
+            return shaping.Union(_places(node.variables, left.variables), _places(node.variables, right.variables))
+        case n.Join():
+            return _join(node)
+        case n.Unmatched(left):
+            return relational.Unmatched(len(left.variables))
+        case n.Marked(left):
+            return relational.Marked(len(left.variables), *truth_ids(dictionary))
+        case n.Template(inner, triples, solution):
+            return construct.Template(solution, triples, salt, dictionary, keeper)
+        case n.Ask():
+            return shaping.Ask(dictionary)
+        case _:
+            raise NotImplementedError(type(node).__name__)
+
+
+def _places(wanted: tuple[Variable, ...], variables: tuple[Variable, ...]) -> tuple[int, ...]:
+    """Where the wanted columns are, -1 for those that are not there."""
+    where = {v: i for i, v in enumerate(variables)}
+    return tuple(where.get(v, -1) for v in wanted)
+
+
+def _join(node: n.Join) -> Operator:
+    certain = node.left.certain & node.right.certain
+    return relational.Join(
+        node.left.variables,
+        node.right.variables,
+        frozenset(certain),
+        copies=tuple(v for _, v in node.copies),
+        overlap=bool(node.overlap),
+    )

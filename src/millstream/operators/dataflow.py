@@ -1,0 +1,268 @@
+"""A whole query at work: changes of its patterns' contents in, deltas of its answers out.
+
+Leaves are conjunctions and what GRAPH ?g matches; above them delta operators, each after its inputs. Patterns are numbered
+through all leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from millstream.kernels.dictionary import Dictionary
+from millstream.operators.building import build
+from millstream.operators.component import JoinComponent
+from millstream.operators.conjunction import Component, ConjunctionOperator
+from millstream.operators.deltas import consolidated, merged
+from millstream.operators.expressions import Evaluator
+from millstream.operators.keeping import Keeper
+from millstream.operators.matching import Matcher
+from millstream.operators.operator import Operator
+from millstream.operators.quads import QuadLeaf
+from millstream.operators.rows import ELEMENT, Arrivals, Deltas
+from millstream.plan.conjunction import Source, SourcedPattern
+from millstream.plan.nodes import Node, Quads, Solutions, in_order, inputs_of
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A conjunction, the number of its first pattern, and its place among all nodes."""
+
+    operator: ConjunctionOperator
+    first: int
+    place: int
+
+    @property
+    def numbers(self) -> range:
+        return range(self.first, self.first + len(self.operator.plan.patterns))
+
+
+class Dataflow:
+    """The running form of a plan."""
+
+    def __init__(
+        self,
+        root: Node,
+        dictionary: Dictionary,
+        evaluator: Evaluator,
+        *,
+        lazy: bool = True,
+        adaptive: bool = True,
+        salt: str = "",
+        restored: bool = False,
+    ) -> None:
+        """`restored`: the dictionary holds the terms of an equal dataflow already, which this one goes on with."""
+        self.plan = root
+        self._dictionary = dictionary
+        self._evaluator = evaluator
+        self._salt = salt
+        self.width = len(root.variables)
+        self._nodes = in_order(root)
+        places = {node: place for place, node in enumerate(self._nodes)}
+        self._inputs = [tuple(places[i] for i in inputs_of(node)) for node in self._nodes]
+        self.leaves: list[Leaf] = []
+        self.quads: list[tuple[QuadLeaf, int]] = []
+        first = 0
+        for place, node in enumerate(self._nodes):
+            match node:
+                case Solutions(conjunction):
+                    operator = ConjunctionOperator(
+                        conjunction, dictionary, evaluator, first=first, lazy=lazy, adaptive=adaptive
+                    )
+                    self.leaves.append(Leaf(operator, first, place))
+                    first += len(conjunction.patterns)
+                case Quads():
+                    self.quads.append((QuadLeaf(node, dictionary), place))
+        self._keeper = Keeper(dictionary)
+        self._is_leaf_alone = len(self._nodes) == 1 and bool(self.leaves)
+        with self._keeper.rebuilding(restored):
+            self._operators = self._build()
+        self._begun: dict[int, Deltas] = {}
+
+    def _build(self) -> list[Operator | None]:
+        return [
+            None
+            if isinstance(node, Solutions | Quads)
+            else build(node, self._dictionary, self._evaluator, self._keeper, self._salt)
+            for node in self._nodes
+        ]
+
+    # What it reads ----------------------------------------------------------------------------------------------------
+
+    @property
+    def patterns(self) -> tuple[SourcedPattern, ...]:
+        return tuple(p for leaf in self.leaves for p in leaf.operator.plan.patterns)
+
+    @property
+    def readers(self) -> list[tuple[Source, Matcher]]:
+        """What each conjunction reads, with what finds its patterns there."""
+        return [reader for leaf in self.leaves for reader in leaf.operator.matchers.items()]
+
+    @property
+    def components(self) -> list[Component]:
+        return [component for leaf in self.leaves for component in leaf.operator.components]
+
+    @property
+    def is_conjunction(self) -> bool:
+        """Whether there is nothing above a conjunction: then what ends can only take answers away."""
+        return self._is_leaf_alone
+
+    def view_of(self, number: int) -> tuple[JoinComponent, int] | None:
+        """The join that has a pattern, and its view there, if it has one of its own."""
+        for leaf in self.leaves:
+            if number in leaf.numbers:
+                component = leaf.operator.component_of(number)
+                if isinstance(component, JoinComponent):
+                    view = component.view_of(number - leaf.first)
+                    return None if view is None else (component, view)
+        return None
+
+    # What happens -----------------------------------------------------------------------------------------------------
+
+    def begin(self, at_tick: int, change: int) -> None:
+        """What there is before anything came, as the first change."""
+        for leaf in self.leaves:
+            if not leaf.operator.components:
+                leaf.operator.begin(at_tick, change)
+        for place, operator in enumerate(self._operators):
+            if operator is not None:
+                deltas = operator.begin(at_tick, change)
+                if len(deltas):
+                    self._begun[place] = deltas
+
+    def feed(self, rows: Arrivals) -> None:
+        """Takes changes of the patterns' contents, in order."""
+        if len(self.leaves) == 1:
+            self.leaves[0].operator.feed(rows)
+            return
+        for leaf in self.leaves:
+            ours = (rows.pattern >= leaf.numbers.start) & (rows.pattern < leaf.numbers.stop)
+            if ours.any():
+                leaf.operator.feed(rows.pick(ours))
+
+    def feed_rows(self, now: int) -> None:
+        """Takes what was fed to the components' joins row by row, at one tick."""
+        for leaf in self.leaves:
+            leaf.operator.feed_rows(now)
+
+    def graph_changed(self, graph: str, triples: npt.NDArray[np.int64], op: int, at_tick: int, change: int) -> None:
+        """Triples enter or leave a named graph."""
+        for leaf, _ in self.quads:
+            leaf.feed(graph, triples, op, at_tick, change)
+
+    def drain(self, upto: int) -> Deltas:
+        """What became of the answers up to a tick, inclusive; everything fed so far must lie at or before it."""
+        if self._is_leaf_alone:
+            return self.leaves[0].operator.drain(upto)
+        found: list[Deltas | None] = [None] * len(self._nodes)
+        for leaf in self.leaves:
+            found[leaf.place] = one_number_a_change(leaf.operator.drain(upto))
+        for quads, place in self.quads:
+            found[place] = quads.drain()
+        return self._flow(self._operators, found, self._begun)
+
+    def _flow(self, operators: Sequence[Operator | None], found: list[Deltas | None], begun: dict[int, Deltas]) -> Deltas:
+        """Runs the deltas of leaves through all operators."""
+        for place, operator in enumerate(operators):
+            if operator is None:
+                continue
+            inputs = [found[i] for i in self._inputs[place]]
+            parts = [deltas for deltas in inputs if deltas is not None]
+            first = begun.pop(place, None) if begun else None
+            if any(len(deltas) for deltas in parts):
+                found[place] = operator.apply(*parts)
+            else:
+                found[place] = empty_like(self._nodes[place])
+            if first is not None:
+                after = found[place]
+                found[place] = first if after is None or not len(after) else merged(first, after)
+        whole = found[-1]
+        assert whole is not None
+        return whole
+
+    @property
+    def next_tick(self) -> int | None:
+        """When something that holds now will end by itself."""
+        ticks = [t for leaf in self.leaves if (t := leaf.operator.next_tick) is not None]
+        return min(ticks, default=None)
+
+    def close(self, at_tick: int) -> None:
+        """Lets go of all terms."""
+        for leaf in self.leaves:
+            for matcher in leaf.operator.matchers.values():
+                matcher.release(at_tick)
+        for quads, _ in self.quads:
+            quads.close(at_tick)
+        for operator in self._operators:
+            if operator is not None:
+                operator.close(at_tick)
+
+    # State ------------------------------------------------------------------------------------------------------------
+
+    def current(self, now: int) -> Deltas:
+        """The answers that hold now, found anew from what is stored, as one change."""
+        with self._keeper.rebuilding():
+            return self._refill(self._build(), now)
+
+    def _refill(self, operators: Sequence[Operator | None], now: int) -> Deltas:
+        """Shows new operators what the leaves hold."""
+        found: list[Deltas | None] = [None] * len(self._nodes)
+        for leaf in self.leaves:
+            columns = leaf.operator.current(now)
+            tick, change, weight = (np.full(len(columns), value, np.int64) for value in (now, 0, 1))
+            found[leaf.place] = consolidated(Deltas(columns, tick, change, weight))
+        for quads, place in self.quads:
+            found[place] = quads.current(now)
+        begun = {
+            place: deltas
+            for place, operator in enumerate(operators)
+            if operator is not None and len(deltas := operator.begin(now, 0))
+        }
+        return self._flow(operators, found, begun)
+
+    def dump(self, now: int) -> dict[str, Any]:
+        """All it keeps that does not follow from the rest; everything must have been drained."""
+        return {
+            "leaves": [leaf.operator.dump(now) for leaf in self.leaves],
+            "quads": [quads.dump() for quads, _ in self.quads],
+        }
+
+    def load(self, state: dict[str, Any], now: int) -> None:
+        """Takes what an equal dataflow dumped."""
+        for leaf, kept in zip(self.leaves, state["leaves"], strict=True):
+            leaf.operator.load(kept)
+        for (quads, _), rows in zip(self.quads, state["quads"], strict=True):
+            quads.load(rows)
+        if not self._is_leaf_alone:
+            with self._keeper.rebuilding():
+                self._refill(self._operators, now)
+            self._begun = {}
+
+    def forget_holds(self, at_tick: int) -> None:
+        """For a restored dictionary, which remembers the holds of what this one replaces."""
+        for leaf in self.leaves:
+            for matcher in leaf.operator.matchers.values():
+                matcher.forget_holds(at_tick)
+        for quads, _ in self.quads:
+            quads.forget_holds(at_tick)
+
+
+def empty_like(node: Node) -> Deltas:
+    none = np.empty(0, np.int64)
+    return Deltas(np.empty((0, len(node.variables)), np.int64), none, none, none)
+
+
+def one_number_a_change(deltas: Deltas) -> Deltas:
+    """The same with one number for what is one change, in all leaves alike.
+
+    Only elements and changes of graphs are told apart by number within a tick: all expiries of a millisecond are one
+    change, and all that enters or leaves on a grid is, though some of it may have been fed.
+    """
+    by_time = (deltas.tick & 3) != ELEMENT
+    if not by_time.any() or (deltas.change[by_time] == -1).all():
+        return deltas
+    return consolidated(Deltas(deltas.columns, deltas.tick, np.where(by_time, -1, deltas.change), deltas.weight))

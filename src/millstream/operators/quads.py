@@ -1,0 +1,106 @@
+"""What a triple pattern matches in each of the named graphs, with the graph's name as a further column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pyoxigraph import Variable
+
+from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.relation import RowCounter
+from millstream.operators.deltas import consolidated, empty
+from millstream.operators.rows import Column, Deltas
+from millstream.plan.nodes import Quads
+
+
+class QuadLeaf:
+    """A leaf that changes of graphs reach by the graph's name."""
+
+    def __init__(self, plan: Quads, dictionary: Dictionary) -> None:
+        self._dictionary = dictionary
+        self._named = None if plan.named is None else {name.value for name in plan.named}
+        self._width = len(plan.variables)
+        terms = (plan.triple.subject, plan.triple.predicate, plan.triple.object, plan.graph)
+        self._constants = [
+            (i, dictionary.encode_one(str(term).encode())) for i, term in enumerate(terms) if not isinstance(term, Variable)
+        ]
+        self._held = np.array([term_id for _, term_id in self._constants], np.int64)
+        dictionary.hold(self._held)
+        first: dict[Variable, int] = {}
+        self._equal: list[tuple[int, int]] = []
+        for i, term in enumerate(terms):
+            if isinstance(term, Variable):
+                if term in first:
+                    self._equal.append((first[term], i))
+                first.setdefault(term, i)
+        self._places = list(first.values())
+        self._rows = RowCounter(self._width)
+        self._graphs = RowCounter(1)
+        self._waiting: list[Deltas] = []
+
+    def feed(self, graph: str, triples: npt.NDArray[np.int64], op: int, at_tick: int, change: int) -> None:
+        """Triples that enter (op 1) or leave (-1) a graph; they are a set there already."""
+        if self._named is not None and graph not in self._named:
+            return
+        name = self._dictionary.encode_one(_name(graph))
+        quads = np.empty((len(triples), 4), np.int64)
+        quads[:, :3] = triples
+        quads[:, 3] = name
+        found = np.ones(len(quads), np.bool_)
+        for position, value in self._constants:
+            found &= quads[:, position] == value
+        for one, other in self._equal:
+            found &= quads[:, one] == quads[:, other]
+        columns = np.ascontiguousarray(quads[found][:, self._places])
+        size = len(columns)
+        if not size:
+            return
+        weight = np.full(size, op, np.int64)
+        self._rows.apply(columns, weight)
+        self._keep(np.full(size, name, np.int64), weight, at_tick)
+        self._waiting.append(Deltas(columns, np.full(size, at_tick, np.int64), np.full(size, change, np.int64), weight))
+
+    def _keep(self, names: Column, weight: Column, at_tick: int) -> None:
+        """Graphs' names are terms of rows, but of no triple that would keep them."""
+        places, sign = self._graphs.apply(names.reshape(-1, 1), weight)
+        self._dictionary.hold(names[places[sign > 0]])
+        self._dictionary.release(names[places[sign < 0]], at_tick)
+
+    def drain(self) -> Deltas:
+        """What came since the last call."""
+        if not self._waiting:
+            return empty(self._width)
+        parts, self._waiting = self._waiting, []
+        if len(parts) == 1:
+            return parts[0]
+        columns = [np.concatenate([getattr(part, name) for part in parts]) for name in Deltas.__slots__]
+        return consolidated(Deltas(*columns))
+
+    def current(self, now: int) -> Deltas:
+        columns, weight = self._rows.rows()
+        return Deltas(columns, np.full(len(weight), now, np.int64), np.zeros(len(weight), np.int64), weight)
+
+    def dump(self) -> Any:
+        return self._rows.rows()
+
+    def load(self, state: Any) -> None:
+        columns, weight = (np.ascontiguousarray(part) for part in state)
+        self._rows.apply(columns, weight)
+        graph = [place for place, position in enumerate(self._places) if position == 3]
+        if graph:
+            # The dictionary holds the names already.
+            self._graphs.apply(np.ascontiguousarray(columns[:, graph]), weight)
+
+    def forget_holds(self, at_tick: int) -> None:
+        self._dictionary.release(self._held, at_tick)
+
+    def close(self, at_tick: int) -> None:
+        self._dictionary.release(self._held, at_tick)
+        self._dictionary.release(self._graphs.rows()[0][:, 0], at_tick)
+
+
+def _name(graph: str) -> bytes:
+    """The term that names a graph: blank nodes name graphs as well."""
+    return graph.encode() if graph.startswith("_:") else f"<{graph}>".encode()

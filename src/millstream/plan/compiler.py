@@ -1,0 +1,308 @@
+"""From the algebra to the plan: each operator of section 18 of the recommendation as nodes.
+
+Conjunctions are kept together: joins, filters, windows and graphs flatten into as few leaves as their variables connect
+(`conjunction_parts`), and only what is left becomes a join of deltas.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pyoxigraph import BlankNode, NamedNode, Variable
+
+from millstream.errors import Place, UnsupportedQueryError
+from millstream.language import algebra as a
+from millstream.language.scope import exists_in, in_scope, mentioned, rewrite
+from millstream.plan import existence, joining, paths
+from millstream.plan.conjunction import SourcedPattern, WindowSource, conjuncts
+from millstream.plan.nodes import (
+    Aggregate,
+    Ask,
+    Distinct,
+    Extend,
+    Filter,
+    Group,
+    Join,
+    Node,
+    Quads,
+    Rows,
+    Template,
+    TopK,
+    Union,
+    Unmatched,
+    kept,
+)
+from millstream.plan.pruning import pruned
+from millstream.plan.scopes import NamedGraphs, Names, Scope, default_source, graph_source
+
+UNIT = Rows((), ((),))
+
+
+def compile_query(query: a.Query) -> Node:
+    """The plan of a query; raises UnsupportedQueryError for what cannot run continuously."""
+    if query.form is a.Form.DESCRIBE:
+        raise _refused(query, "DESCRIBE", "Write a CONSTRUCT with the triples you want of each resource.", query.place)
+    compiler = Compiler(query)
+    node = compiler.compile(query.pattern, compiler.outermost)
+    match query.form:
+        case a.Form.ASK:
+            node = Ask(kept(node, ()))
+        case a.Form.CONSTRUCT:
+            node = Distinct(Template(kept(node, query.variables), query.template, query.variables))
+        case _:
+            node = kept(node, query.variables)
+    return pruned(node)
+
+
+def _refused(query: a.Query, what: str, instead: str, place: Place | None) -> UnsupportedQueryError:
+    return UnsupportedQueryError(what, instead=instead, text=query.text, place=place or query.place)
+
+
+class Compiler:
+    """Compiles the patterns of one query."""
+
+    def __init__(self, query: a.Query) -> None:
+        self.query = query
+        self.names = Names(query.text)
+        self.outermost = Scope(self.names, default_source(query))
+
+    def compile(self, pattern: a.Pattern, scope: Scope) -> Node:
+        match pattern:
+            case a.BGP() | a.Join() | a.Path():
+                return self._group(pattern, scope)
+            case a.Filter(expression):
+                return self._group(pattern, scope) if not exists_in(expression) else self._filter(pattern, scope)
+            case a.Window(window, inner):
+                return self._within(self.compile(inner, scope.over(WindowSource(window))), scope)
+            case a.Graph(NamedNode() as name, inner):
+                return self._within(self.compile(inner, scope.over(graph_source(self.query, name))), scope)
+            case a.Graph(Variable() as name, inner):
+                return self._within(self._named_graphs(name, inner, scope), scope)
+            case a.LeftJoin(left, right, expression):
+                return self._left_join(self.compile(left, scope), self.compile(right, scope), expression, scope)
+            case a.Minus(left, right):
+                return self._minus(self.compile(left, scope), self.compile(right, scope), scope)
+            case a.Union(left, right):
+                return Union(self.compile(left, scope), self.compile(right, scope))
+            case a.Extend(inner, variable, expression):
+                node, expression = self._with_exists(self.compile(inner, scope), expression, scope)
+                return Extend(node, variable, expression)
+            case a.Values(variables, rows):
+                return self._within(Rows(variables, rows), scope)
+            case a.Group():
+                return self._aggregation(pattern, scope)
+            case a.Project(inner, variables):
+                return kept(self.compile(inner, scope), (*variables, *(g for g in scope.given if g not in variables)))
+            case a.Distinct(inner):
+                return Distinct(self.compile(inner, scope))
+            case a.Reduced(inner) | a.OrderBy(inner):
+                # An order shows in what is emitted together, see `order_of`.
+                return self.compile(inner, scope)
+            case a.Slice():
+                return self._slice(pattern, scope)
+            case a.Service():
+                instead = "Load what it gives with --dataset or engine.load, or let it arrive as a stream."
+                raise _refused(self.query, "SERVICE", instead, pattern.place)
+
+    def _within(self, node: Node, scope: Scope) -> Node:
+        """A node that knows nothing of the values given, for each of them."""
+        if scope.domain is None or set(scope.given) <= set(node.variables):
+            return node
+        return scope.domain if node == UNIT else Join(node, scope.domain)
+
+    # Groups -----------------------------------------------------------------------------------------------------------
+
+    def _group(self, pattern: a.Pattern, scope: Scope) -> Node:
+        """Joins and filters: conjunctions together, the rest joined to them."""
+        patterns: list[SourcedPattern] = []
+        others: list[Node] = []
+        filters: list[a.Expression] = []
+        self._gather(pattern, scope, patterns, others, filters)
+        known = {v for part in (*patterns, *others) for v in part.variables}
+        if scope.domain is not None and not known.issuperset(scope.given):
+            others.append(scope.domain)
+        # A blank node is a variable to all that share it; where only triple patterns do, it stays what it is.
+        outside = {v for node in others for v in node.variables}
+        patterns = [p if not _blanks(p.triple) else self._joinable(p, outside) for p in patterns]
+        # The same pattern twice over the same source says nothing new: a window's content is a set.
+        return joining.joined(tuple(dict.fromkeys(patterns)), others, tuple(dict.fromkeys(filters)))
+
+    def _joinable(self, pattern: SourcedPattern, outside: set[Variable]) -> SourcedPattern:
+        terms = (pattern.triple.subject, pattern.triple.object)
+        named = [t if (v := self._without_blank(t)) not in outside else v for t in terms]
+        return replace(pattern, triple=replace(pattern.triple, subject=named[0], object=named[1]))
+
+    def _gather(
+        self,
+        pattern: a.Pattern,
+        scope: Scope,
+        patterns: list[SourcedPattern],
+        others: list[Node],
+        filters: list[a.Expression],
+    ) -> None:
+        match pattern:
+            case a.BGP(triples):
+                if isinstance(scope.source, NamedGraphs):
+                    graph, named = scope.source.variable, scope.source.named
+                    others.extend(Quads(self._without_blanks(t), graph, named) for t in triples)
+                else:
+                    patterns.extend(SourcedPattern(t, scope.source) for t in triples)
+            case a.Join(left, right):
+                self._gather(left, scope, patterns, others, filters)
+                self._gather(right, scope, patterns, others, filters)
+            case a.Filter(expression, inner) if not exists_in(expression):
+                self._gather(inner, scope, patterns, others, filters)
+                filters.extend(self._scoped(expression, {*in_scope(inner), *scope.given}))
+            case a.Window(window, inner) if scope.domain is None:
+                self._gather(inner, scope.over(WindowSource(window)), patterns, others, filters)
+            case a.Graph(NamedNode() as name, inner) if scope.domain is None:
+                self._gather(inner, scope.over(graph_source(self.query, name)), patterns, others, filters)
+            case a.Path(subject, path, object_):
+                ends = (self._without_blank(subject), self._without_blank(object_))
+                others.append(paths.path_node(ends[0], path, ends[1], scope))
+            case _:
+                others.append(self.compile(pattern, scope))
+
+    def _without_blank(self, term: a.PatternTerm) -> Variable | a.Term:
+        return self.names.of_blank(term.value) if isinstance(term, BlankNode) else term
+
+    def _without_blanks(self, triple: a.TriplePattern) -> a.TriplePattern:
+        subject, object_ = self._without_blank(triple.subject), self._without_blank(triple.object)
+        return replace(triple, subject=subject, object=object_)
+
+    def _scoped(self, expression: a.Expression, bound: set[Variable]) -> list[a.Expression]:
+        """A filter's conjuncts; what its own group cannot bind stays unbound for it, whatever others bind."""
+        unbound = {v: self.names.fresh("unbound") for v in mentioned(expression) - bound}
+
+        def change(part: a.Expression) -> a.Expression | None:
+            return unbound.get(part) if isinstance(part, Variable) else None
+
+        return conjuncts(rewrite(expression, change) if unbound else expression)
+
+    def _filter(self, pattern: a.Filter, scope: Scope) -> Node:
+        node = self.compile(pattern.pattern, scope)
+        # What needs no look elsewhere comes first.
+        parts = sorted(conjuncts(pattern.expression), key=lambda part: bool(exists_in(part)))
+        columns = node.variables
+        for part in parts:
+            node, tested = self._with_exists(node, part, scope)
+            node = Filter(node, tested)
+        return kept(node, columns)
+
+    def _with_exists(self, node: Node, expression: a.Expression, scope: Scope) -> tuple[Node, a.Expression]:
+        """The node with a column for each EXISTS of an expression, and the expression that reads them."""
+        marks: dict[a.Exists, Variable] = {}
+        for exists in exists_in(expression):
+            if exists not in marks:
+                marks[exists] = self.names.fresh("exists")
+                node = existence.marked(self, node, exists.pattern, marks[exists], scope)
+
+        def change(part: a.Expression) -> a.Expression | None:
+            return marks.get(part) if isinstance(part, a.Exists) else None
+
+        return node, rewrite(expression, change) if marks else expression
+
+    def _named_graphs(self, name: Variable, inner: a.Pattern, scope: Scope) -> Node:
+        """GRAPH ?g: inside, the name is a column of its own; outside it meets the variable."""
+        tag = self.names.fresh("graph")
+        named = self.query.dataset.named
+        inside = scope.over(NamedGraphs(tag, named))
+        node = self.compile(inner, inside)
+        if name in node.variables:
+            both = self.names.fresh("graph")
+            node = Extend(node, both, a.FunctionCall("COALESCE", (name, tag)))
+            node = Filter(node, a.FunctionCall("SAMETERM", (both, tag)))
+        others = tuple(v for v in node.variables if v not in (name, tag))
+        return joining.renamed(node, ((name, tag), *((v, v) for v in others)))
+
+    # Optional and negation --------------------------------------------------------------------------------------------
+
+    def _left_join(self, left: Node, right: Node, expression: a.Expression | None, scope: Scope) -> Node:
+        columns = tuple(dict.fromkeys((*left.variables, *right.variables)))
+        matched, identity = joining.matches(left, right, self.names)
+        if expression is not None:
+            parts = sorted(conjuncts(expression), key=lambda part: bool(exists_in(part)))
+            for part in parts:
+                matched, tested = self._with_exists(matched, part, scope)
+                matched = Filter(matched, tested)
+        return Union(kept(matched, columns), Unmatched(left, kept(matched, identity)))
+
+    def _minus(self, left: Node, right: Node, scope: Scope) -> Node:
+        shared = tuple(v for v in left.variables if v in right.variables)
+        compared = tuple(v for v in shared if v not in scope.given)
+        if not compared:
+            return left
+        overlap = () if any(v in left.certain and v in right.certain for v in compared) else compared
+        matched, identity = joining.matches(left, Distinct(kept(right, shared)), self.names, overlap)
+        return Unmatched(left, kept(matched, identity))
+
+    # Solution modifiers -----------------------------------------------------------------------------------------------
+
+    def _aggregation(self, group: a.Group, scope: Scope) -> Node:
+        node = self.compile(group.pattern, scope)
+        solution = tuple(v for v in in_scope(group.pattern) if v in node.variables)
+        keys: list[Variable] = []
+        for variable, expression in group.keys:
+            if expression != variable or variable not in node.variables:
+                node, expression = self._with_exists(node, expression, scope)
+                if variable in node.variables:
+                    # GROUP BY (... AS ?x) where ?x is bound inside is refused by the grammar's rules already.
+                    raise AssertionError(variable)
+                node = Extend(node, variable, expression)
+            keys.append(variable)
+        keys.extend(g for g in scope.given if g not in keys)
+        aggregates: list[tuple[Variable, Aggregate]] = []
+        operands: dict[a.Expression, Variable] = {}
+        for variable, aggregate in group.aggregates:
+            operand = aggregate.operand
+            if operand is not None and not (isinstance(operand, Variable) and operand in node.variables):
+                if operand not in operands:
+                    operands[operand] = self.names.fresh("operand")
+                    node, computed = self._with_exists(node, operand, scope)
+                    node = Extend(node, operands[operand], computed)
+                operand = operands[operand]
+            if not isinstance(aggregate.function, str):
+                what, instead = f"the aggregate {aggregate.function}", "Use one of SPARQL's own, or MEDIAN."
+                raise _refused(self.query, what, instead, aggregate.place)
+            assert operand is None or isinstance(operand, Variable)
+            made = Aggregate(aggregate.function, operand, aggregate.distinct, aggregate.separator)
+            aggregates.append((variable, made))
+        return Group(node, tuple(keys), tuple(aggregates), solution)
+
+    def _slice(self, pattern: a.Slice, scope: Scope) -> Node:
+        """The first rows of an order, which a projection may have left without its keys."""
+        if scope.given:
+            instead = "Take the LIMIT or OFFSET out of the GRAPH ?g or EXISTS block, or name the graph."
+            raise _refused(self.query, "LIMIT or OFFSET inside of GRAPH ?g or a correlated EXISTS", instead, None)
+        inner, distinct = pattern.pattern, False
+        while isinstance(inner, a.Distinct | a.Reduced):
+            distinct = distinct or isinstance(inner, a.Distinct)
+            inner = inner.pattern
+        projection = inner.variables if isinstance(inner, a.Project) else in_scope(inner)
+        body = inner.pattern if isinstance(inner, a.Project) else inner
+        conditions: tuple[a.OrderCondition, ...] = ()
+        if isinstance(body, a.OrderBy):
+            body, conditions = body.pattern, body.conditions
+        node = self.compile(body, scope)
+        if distinct:
+            hidden = {v for c in conditions for v in mentioned(c.expression)} - set(projection)
+            if hidden & set(node.variables):
+                names = ", ".join(sorted(f"?{v.value}" for v in hidden))
+                what, instead = "SELECT DISTINCT with a LIMIT, ordered by what it does not select", f"Select {names} as well."
+                raise _refused(self.query, what, instead, None)
+            node = Distinct(kept(node, projection))
+        keys: list[tuple[Variable, bool]] = []
+        for condition in conditions:
+            key = condition.expression
+            if not (isinstance(key, Variable) and key in node.variables):
+                variable = self.names.fresh("order")
+                node, expression = self._with_exists(node, key, scope)
+                node, key = Extend(node, variable, expression), variable
+            keys.append((key, condition.descending))
+        columns = tuple(dict.fromkeys((*projection, *(key for key, _ in keys))))
+        ordered = TopK(kept(node, columns), tuple(keys), projection, pattern.offset, pattern.limit)
+        return kept(ordered, projection)
+
+
+def _blanks(triple: a.TriplePattern) -> bool:
+    return isinstance(triple.subject, BlankNode) or isinstance(triple.object, BlankNode)

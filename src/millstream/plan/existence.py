@@ -1,0 +1,76 @@
+"""EXISTS: which solutions of a pattern have a partner in another.
+
+By section 18.6 the values of the outer solution take the place of variables inside. Where the inner pattern just binds
+those variables, that is a join. Where it does more with them (a filter reads one that its group does not bind, one stands
+in an OPTIONAL or a MINUS), the inner pattern is evaluated for each combination of values that the outer one has.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyoxigraph import Variable
+
+from millstream.language import algebra as a
+from millstream.language.scope import expressions_of, in_scope, mentioned, sub_patterns
+from millstream.plan import joining
+from millstream.plan.nodes import Distinct, Marked, Node, kept
+from millstream.plan.scopes import Scope
+
+if TYPE_CHECKING:
+    from millstream.plan.compiler import Compiler
+
+
+def marked(compiler: Compiler, left: Node, pattern: a.Pattern, variable: Variable, scope: Scope) -> Node:
+    """The left solutions with a column that says whether the pattern has a solution for them."""
+    outer = frozenset(left.variables) - frozenset(scope.given)
+    replaced = tuple(v for v in left.variables if v in _replaced(pattern, outer))
+    inside = scope
+    if replaced:
+        given = (*scope.given, *replaced)
+        inside = scope.for_each(given, Distinct(kept(left, given)))
+    right = compiler.compile(pattern, inside)
+    shared = tuple(v for v in left.variables if v in right.variables)
+    matched, identity = joining.matches(left, Distinct(kept(right, shared)), compiler.names)
+    return Marked(left, kept(matched, identity), variable)
+
+
+def _replaced(pattern: a.Pattern, outer: frozenset[Variable]) -> frozenset[Variable]:
+    """The outer variables that a join on what the pattern binds would not do justice to."""
+    found: frozenset[Variable] = frozenset()
+    match pattern:
+        case a.Project() | a.Group() | a.Distinct() | a.Reduced() | a.OrderBy() | a.Slice():
+            # A sub-query is evaluated by itself first.
+            return found
+        case a.Filter() | a.Extend():
+            read = frozenset(v for e in expressions_of(pattern) for v in mentioned(e))
+            found = read & outer - certain(pattern.pattern)
+        case a.LeftJoin(left, right, expression):
+            read = frozenset(in_scope(right)) | (frozenset() if expression is None else mentioned(expression))
+            found = read & outer - certain(left)
+        case a.Minus(_, right):
+            found = frozenset(in_scope(right)) & outer
+    return found.union(*(_replaced(inner, outer) for inner in sub_patterns(pattern)))
+
+
+def certain(pattern: a.Pattern) -> frozenset[Variable]:
+    """The variables that every solution of a pattern binds."""
+    match pattern:
+        case a.BGP() | a.Path():
+            return frozenset(in_scope(pattern))
+        case a.Join(left, right):
+            return certain(left) | certain(right)
+        case a.Union(left, right):
+            return certain(left) & certain(right)
+        case a.LeftJoin(left, _) | a.Minus(left, _):
+            return certain(left)
+        case a.Values(variables, rows):
+            return frozenset(v for i, v in enumerate(variables) if all(row[i] is not None for row in rows))
+        case a.Graph(name, inner):
+            return certain(inner) | (frozenset((name,)) if isinstance(name, Variable) else frozenset())
+        case a.Project(inner, variables):
+            return certain(inner) & frozenset(variables)
+        case a.Group(inner, keys):
+            return certain(inner) & frozenset(v for v, _ in keys)
+        case _:
+            return certain(pattern.pattern)

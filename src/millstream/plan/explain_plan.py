@@ -1,0 +1,102 @@
+"""How a query runs, as text: its delta operators drawn as a tree, then each of its conjunctions."""
+
+from __future__ import annotations
+
+from pyoxigraph import Variable
+
+from millstream.language.printer import Printer
+from millstream.plan import nodes as n
+from millstream.plan.explain import Branch, draw
+from millstream.plan.explain_run import explain_run
+
+
+def explain_plan(
+    root: n.Node, printer: Printer, *, summary: bool = True, lazy: bool = True, adaptive: bool = True
+) -> str:
+    """Several lines without a final newline; the switches are those of the engine."""
+    leaves = [node for node in n.in_order(root) if isinstance(node, n.Solutions)]
+    sections = [
+        explain_run(leaf.conjunction, printer, summary=summary, lazy=lazy, adaptive=adaptive, name=name)
+        for leaf, name in zip(leaves, _names(leaves, root), strict=True)
+    ]
+    if isinstance(root, n.Solutions):
+        return sections[0]
+    tree = "\n".join(f"  {line}" for line in draw(_Plan(printer, leaves).branch(root)))
+    return "\n".join([f"runs as\n{tree}", *sections])
+
+
+def _names(leaves: list[n.Solutions], root: n.Node) -> list[str]:
+    return ["runs as"] if isinstance(root, n.Solutions) else [f"conjunction {i}" for i in range(1, len(leaves) + 1)]
+
+
+class _Plan:
+    def __init__(self, printer: Printer, leaves: list[n.Solutions]) -> None:
+        self._printer = printer
+        self._leaves = leaves
+        self._shown: dict[n.Node, int] = {}
+
+    def branch(self, node: n.Node) -> Branch:
+        if node in self._shown and not isinstance(node, n.Solutions | n.Rows | n.Quads):
+            return Branch(f"the same as above: {self._label(node)}")
+        self._shown[node] = len(self._shown)
+        return Branch(self._label(node), [self.branch(part) for part in n.inputs_of(node)])
+
+    def _label(self, node: n.Node) -> str:
+        p = self._printer
+        match node:
+            case n.Solutions():
+                return f"conjunction {self._leaves.index(node) + 1}: {_columns(node.variables)}"
+            case n.Quads(triple, graph):
+                return f"{p.triple(triple)} in each named graph {p.term(graph)}"
+            case n.Rows(variables, rows):
+                return f"{len(rows)} constant row{'' if len(rows) == 1 else 's'}: {_columns(variables)}"
+            case n.Extend(_, variable, expression):
+                return f"{p.term(variable)} = {p.expression(expression)}"
+            case n.Filter(_, expression):
+                return f"filter {p.expression(expression)}"
+            case n.Project(_, columns):
+                renamed = (p.term(name) if name == c else f"{p.term(c)} as {p.term(name)}" for name, c in columns)
+                return f"columns {' '.join(renamed) or 'none'}"
+            case n.Distinct():
+                return "distinct: a count a row"
+            case n.Union():
+                return "all rows of both"
+            case n.Join():
+                return self._join(node)
+            case n.OrderedJoin(_, _, smaller, operator, larger):
+                return f"join by order, {p.term(smaller)} {operator} {p.term(larger)}: an ordered index a side"
+            case n.Unmatched():
+                return "those without a match: a count a row"
+            case n.Marked(_, _, variable):
+                return f"whether there is a match, as {p.term(variable)}: a count a row"
+            case n.Group(_, keys, aggregates):
+                made = ", ".join(f"{p.term(v)} = {_aggregate(g)}" for v, g in aggregates)
+                return f"group by {_columns(keys)}: {made or 'nothing more'}"
+            case n.TopK(_, conditions, _, offset, limit):
+                keys = ", ".join(p.term(v) + (" descending" if down else "") for v, down in conditions) or "all columns"
+                first = "all" if limit is None else f"first {limit}"
+                return f"{first}{f' after {offset}' if offset else ''} by {keys}: an ordered index"
+            case n.Closure(_, nodes, _, start, end):
+                length = "one or more" if nodes is None else "any number of"
+                return f"from {p.term(start)} to {p.term(end)} by {length} edges: what each start reaches"
+            case n.Template(_, triples):
+                return f"triples {' . '.join(p.triple(t) for t in triples)}"
+            case n.Ask():
+                return "whether there is a solution: a count"
+
+    def _join(self, node: n.Join) -> str:
+        if not node.shared:
+            return "product"
+        sure = node.left.certain & node.right.certain
+        on = " ".join(self._printer.term(v) for v in node.shared)
+        unsure = [self._printer.term(v) for v in node.shared if v not in sure]
+        return f"join on {on}" + (f" ({' '.join(unsure)} may be unbound)" if unsure else "") + ": a hash index a side"
+
+
+def _columns(variables: tuple[Variable, ...]) -> str:
+    return " ".join(f"?{v.value}" for v in variables) or "no columns"
+
+
+def _aggregate(aggregate: n.Aggregate) -> str:
+    inside = "*" if aggregate.operand is None else f"?{aggregate.operand.value}"
+    return f"{aggregate.function}({'DISTINCT ' if aggregate.distinct else ''}{inside})"

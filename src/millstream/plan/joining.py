@@ -1,0 +1,131 @@
+"""Joins: which triple patterns form a leaf, where filters apply, and in what order the rest is joined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyoxigraph import Literal, NamedNode, Variable
+
+from millstream.language import algebra as a
+from millstream.language.scope import mentioned
+from millstream.plan.conjunction import Conjunction, SourcedPattern, order_test
+from millstream.plan.nodes import Filter, Join, Node, OrderedJoin, Project, Rows, Solutions
+from millstream.plan.scopes import Names
+
+_FEW_VALUES = 64
+_UNIT = Rows((), ((),))
+_SWAPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def joined(patterns: tuple[SourcedPattern, ...], others: Sequence[Node], filters: tuple[a.Expression, ...]) -> Node:
+    """The join of triple patterns and other nodes under filters, each applied as soon as what it reads is bound."""
+    others = [node for node in dict.fromkeys(others) if node != _UNIT]
+    waiting = list(filters)
+    leaves = _leaves(patterns, others, waiting)
+    operands = [*leaves, *others]
+    if not operands:
+        operands = [_UNIT]
+    node, rest = operands[0], operands[1:]
+    node = _filtered(node, rest, waiting)
+    while rest:
+        following = next((o for o in rest if set(o.variables) & set(node.variables)), None)
+        if following is None:
+            node = _apart(node, rest, waiting)
+        else:
+            rest.remove(following)
+            node = Join(node, following)
+        node = _filtered(node, rest, waiting)
+    for expression in waiting:
+        node = Filter(node, expression)
+    return node
+
+
+def _leaves(patterns: tuple[SourcedPattern, ...], others: Sequence[Node], waiting: list[a.Expression]) -> list[Node]:
+    """The patterns as one leaf, or as one for each connected part where something else connects them."""
+    if not patterns:
+        return []
+    whole = Conjunction(patterns, (), ())
+    parts = [whole]
+    if others or any(_compares_parts(whole, f) for f in waiting):
+        parts = [Conjunction(tuple(patterns[n] for n in members), (), ()) for members in whole.components]
+    leaves: list[Node] = []
+    for part in parts:
+        variables = tuple(v for v in part.variables if isinstance(v, Variable))
+        ours = []
+        for expression in list(waiting):
+            read = mentioned(expression)
+            elsewhere = {v for o in others for v in o.variables} | {
+                v for p in parts if p is not part for v in p.variables if isinstance(v, Variable)
+            }
+            if read <= set(variables) or (read & set(variables) and not read & elsewhere) or len(parts) == 1 and not others:
+                waiting.remove(expression)
+                ours.append(expression)
+        ours.extend(_choices(variables, others))
+        leaves.append(Solutions(Conjunction(part.patterns, tuple(ours), variables)))
+    return leaves
+
+
+def _choices(variables: tuple[Variable, ...], others: Sequence[Node]) -> list[a.Expression]:
+    """What VALUES allow for a variable, as a filter: other triples need not be stored."""
+    found: list[a.Expression] = []
+    for node in others:
+        if isinstance(node, Rows) and len(node.rows) <= _FEW_VALUES:
+            for i, variable in enumerate(node.variables):
+                terms = tuple(row[i] for row in node.rows if isinstance(row[i], NamedNode | Literal))
+                if variable in variables and len(terms) == len(node.rows):
+                    found.append(a.In(variable, tuple(dict.fromkeys(terms))))
+    return found
+
+
+def _compares_parts(whole: Conjunction, expression: a.Expression) -> bool:
+    """Whether a filter is an order between two parts that share nothing."""
+    test = order_test(expression)
+    if test is None or test.offset or test.operator not in _SWAPPED:
+        return False
+    parts = [{v for n in members for v in whole.patterns[n].variables} for members in whole.components]
+    return not any({test.left, test.right} <= part for part in parts) and all(
+        any(v in part for part in parts) for v in (test.left, test.right)
+    )
+
+
+def _filtered(node: Node, rest: Sequence[Node], waiting: list[a.Expression]) -> Node:
+    """The node under the filters that nothing joined later can change."""
+    later = {v for other in rest for v in other.variables}
+    bound = set(node.variables)
+    for expression in list(waiting):
+        read = mentioned(expression)
+        if read & bound and all(v in node.certain or v not in later for v in read):
+            waiting.remove(expression)
+            node = Filter(node, expression)
+    return node
+
+
+def _apart(node: Node, rest: list[Node], waiting: list[a.Expression]) -> Node:
+    """The join with a node that shares nothing: by an order between them if there is one, else the product."""
+    for expression in waiting:
+        test = order_test(expression)
+        if test is None or test.offset or test.operator not in _SWAPPED:
+            continue
+        for left, operator, right in (
+            (test.left, test.operator, test.right),
+            (test.right, _SWAPPED[test.operator], test.left),
+        ):
+            other = next((o for o in rest if right in o.certain), None)
+            if left in node.certain and other is not None:
+                waiting.remove(expression)
+                rest.remove(other)
+                return OrderedJoin(node, other, left, operator, right)
+    return Join(node, rest.pop(0))
+
+
+def matches(left: Node, right: Node, names: Names, overlap: tuple[Variable, ...] = ()) -> tuple[Node, tuple[Variable, ...]]:
+    """The join of two nodes, and the columns of it that tell which row of the left one a row came from."""
+    unsure = [v for v in left.variables if v in right.variables and v not in left.certain]
+    copies = {v: names.fresh("copy") for v in unsure}
+    node = Join(left, right, tuple((copy, v) for v, copy in copies.items()), overlap)
+    return node, tuple(copies.get(v, v) for v in left.variables)
+
+
+def renamed(node: Node, columns: tuple[tuple[Variable, Variable], ...]) -> Node:
+    """Columns under new names."""
+    return Project(node, columns)

@@ -1,0 +1,387 @@
+"""The physical plan: a directed graph of delta operators over conjunctions and constants.
+
+Every node tells its columns (`variables`) and which of them are bound in every row (`certain`). Nodes are frozen and
+compared by value, so that equal parts of a query are one node and run once. Columns that only the plan needs have names
+that the query's text does not contain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pyoxigraph import Literal, NamedNode, Variable
+
+from millstream.language import algebra as a
+from millstream.plan.conjunction import Conjunction, SourcedPattern
+
+
+@dataclass(frozen=True, slots=True)
+class Solutions:
+    """A leaf: triple patterns over windows and graphs, joined and filtered by the interval join."""
+
+    conjunction: Conjunction
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return self.conjunction.projection
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        # A query may select what no pattern has.
+        return frozenset(self.conjunction.projection) & frozenset(self.conjunction.variables)
+
+
+@dataclass(frozen=True, slots=True)
+class Quads:
+    """A leaf: what a triple pattern matches in each named graph, with the graph's name; None chooses all graphs."""
+
+    triple: a.TriplePattern
+    graph: Variable
+    named: tuple[NamedNode, ...] | None
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        t = self.triple
+        return tuple(dict.fromkeys(x for x in (t.subject, t.predicate, t.object, self.graph) if isinstance(x, Variable)))
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        return frozenset(self.variables)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Constant solutions; None is unbound."""
+
+    variables: tuple[Variable, ...]
+    rows: tuple[tuple[a.Term | None, ...], ...]
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        return frozenset(v for i, v in enumerate(self.variables) if all(row[i] is not None for row in self.rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Extend:
+    input: Node
+    variable: Variable
+    expression: a.Expression
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return (*self.input.variables, self.variable)
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        copied = self.expression in self.input.certain or isinstance(self.expression, NamedNode | Literal)
+        return self.input.certain | {self.variable} if copied else self.input.certain
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    input: Node
+    expression: a.Expression
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return self.input.variables
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        return self.input.certain
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Columns by new names: pairs of the name and the input's column; a name the input lacks is never bound."""
+
+    input: Node
+    columns: tuple[tuple[Variable, Variable], ...]
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return tuple(name for name, _ in self.columns)
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        return frozenset(name for name, column in self.columns if column in self.input.certain)
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    input: Node
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return self.input.variables
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        return self.input.certain
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """All rows of both; a variable that only one side has is unbound in the rows of the other."""
+
+    left: Node
+    right: Node
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return tuple(dict.fromkeys((*self.left.variables, *self.right.variables)))
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        return self.left.certain & self.right.certain
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Compatible solutions of both sides.
+
+    `copies` keeps, under other names, what the left side itself had where the right one may fill in a value. With
+    `overlap` two solutions only meet if both bind one of those variables, as MINUS has it.
+    """
+
+    left: Node
+    right: Node
+    copies: tuple[tuple[Variable, Variable], ...] = ()
+    overlap: tuple[Variable, ...] = ()
+
+    @property
+    def shared(self) -> tuple[Variable, ...]:
+        return tuple(v for v in self.left.variables if v in self.right.variables)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        right_only = tuple(v for v in self.right.variables if v not in self.left.variables)
+        return (*self.left.variables, *right_only, *(copy for copy, _ in self.copies))
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        return self.left.certain | self.right.certain
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedJoin:
+    """Pairs of solutions of two sides that share nothing, whose values compare as asked."""
+
+    left: Node
+    right: Node
+    smaller: Variable
+    operator: str
+    larger: Variable
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return (*self.left.variables, *self.right.variables)
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        return self.left.certain | self.right.certain
+
+
+@dataclass(frozen=True, slots=True)
+class Unmatched:
+    """The rows of the left side that no row of `matched` came from, which has the left side's columns in their order."""
+
+    left: Node
+    matched: Node
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return self.left.variables
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        return self.left.certain
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """The rows of the left side with one more column: whether some row of `matched` came from it."""
+
+    left: Node
+    matched: Node
+    variable: Variable
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return (*self.left.variables, self.variable)
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        return self.left.certain | {self.variable}
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """An aggregate over a column of the input; None: of whole solutions, which only COUNT takes."""
+
+    function: str
+    operand: Variable | None
+    distinct: bool
+    separator: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A row for every combination of keys; without keys always one."""
+
+    input: Node
+    keys: tuple[Variable, ...]
+    aggregates: tuple[tuple[Variable, Aggregate], ...]
+    solution: tuple[Variable, ...] = ()
+    """The columns that make up a whole solution, for COUNT(DISTINCT *)."""
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return (*self.keys, *(v for v, _ in self.aggregates))
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        counts = frozenset(v for v, aggregate in self.aggregates if aggregate.function == "COUNT")
+        return (self.input.certain & frozenset(self.keys)) | counts
+
+
+@dataclass(frozen=True, slots=True)
+class TopK:
+    """The rows at places `offset` to `offset + limit` of an order: by conditions, completed by columns in term order."""
+
+    input: Node
+    conditions: tuple[tuple[Variable, bool], ...]
+    """Columns, each with whether it is descending."""
+    completion: tuple[Variable, ...]
+    offset: int
+    limit: int | None
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return self.input.variables
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        return self.input.certain
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """Pairs of nodes joined by one or more edges, for each combination of tags; with `nodes`, also each node with itself.
+
+    An end that is a constant has no column.
+    """
+
+    edges: Node
+    """Distinct rows: tags, from, to."""
+    nodes: Node | None
+    """Distinct rows: tags, node. Of an end that is a constant only that constant is one, whether it is a node or not."""
+    tags: tuple[Variable, ...]
+    start: Variable | a.Term
+    end: Variable | a.Term
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return (*self.tags, *(x for x in (self.start, self.end) if isinstance(x, Variable)))
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        return frozenset(self.variables)
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """The set of triples that a CONSTRUCT template makes of the solutions."""
+
+    input: Node
+    triples: tuple[a.TriplePattern, ...]
+    solution: tuple[Variable, ...]
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return TRIPLE
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        return frozenset(self.variables)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One row: whether there is a solution."""
+
+    input: Node
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return (TRUTH,)
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        return frozenset((TRUTH,))
+
+
+TRIPLE = tuple(Variable(name) for name in ("subject", "predicate", "object"))
+TRUTH = Variable("boolean")
+
+Node: TypeAlias = (
+    Solutions
+    | Quads
+    | Rows
+    | Extend
+    | Filter
+    | Project
+    | Distinct
+    | Union
+    | Join
+    | OrderedJoin
+    | Unmatched
+    | Marked
+    | Group
+    | TopK
+    | Closure
+    | Template
+    | Ask
+)
+
+
+def inputs_of(node: Node) -> tuple[Node, ...]:
+    """The nodes whose deltas a node takes, in order."""
+    match node:
+        case Solutions() | Quads() | Rows():
+            return ()
+        case Union(left, right) | Join(left, right) | OrderedJoin(left, right):
+            return left, right
+        case Unmatched(left, matched) | Marked(left, matched):
+            return left, matched
+        case Closure(edges, nodes):
+            return (edges,) if nodes is None else (edges, nodes)
+        case _:
+            return (node.input,)
+
+
+def in_order(root: Node) -> list[Node]:
+    """All nodes, each once, after its inputs."""
+    found: dict[Node, None] = {}
+
+    def visit(node: Node) -> None:
+        if node not in found:
+            for part in inputs_of(node):
+                visit(part)
+            found[node] = None
+
+    visit(root)
+    return list(found)
+
+
+def kept(node: Node, variables: tuple[Variable, ...]) -> Node:
+    """A node with only some of its columns, in this order; those it lacks are never bound."""
+    if node.variables == variables:
+        return node
+    return Project(node, tuple((v, v) for v in variables))
+
+
+def leaf_patterns(root: Node) -> tuple[SourcedPattern, ...]:
+    """The patterns of all conjunctions, in the order in which they are numbered."""
+    return tuple(p for node in in_order(root) if isinstance(node, Solutions) for p in node.conjunction.patterns)
