@@ -198,3 +198,21 @@ cdef inline void index_drop(Index* index, uint32_t hash, int32_t number) noexcep
         index_drain(index, DRAINED)
     elif index.mask >= SMALLEST and index.used * 8 < <int64_t>(index.mask + 1):
         index_resize(index, (index.mask + 1) >> 1)
+
+
+cdef inline void index_replace(Index* index, uint32_t hash, int32_t number, int32_t other) noexcept nogil:
+    """Puts another record with the same hash in a record's place."""
+    cdef uint64_t slot = (<uint64_t>hash << 32) | (<uint32_t>number + 1)
+    cdef uint64_t* slots = index.slots
+    cdef uint64_t mask = index.mask
+    cdef uint64_t at = hash & mask
+    while slots[at] != slot:
+        if slots[at] != 0:
+            at = (at + 1) & mask
+        elif index.old == NULL or slots == index.old:
+            return
+        else:
+            slots = index.old
+            mask = index.old_mask
+            at = hash & mask
+    slots[at] = (<uint64_t>hash << 32) | (<uint32_t>other + 1)

@@ -1,0 +1,186 @@
+"""Multisets of rows that change: which rows are there at all, and which have a match.
+
+Rows come as columns of ids (-1: unbound) with weights to be added to their counts, each change consolidated.
+"""
+
+import cython
+import numpy as np
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, int64_t, uint32_t
+
+from millstream.kernels.group cimport (
+    Group, Written, group_close, group_open, group_row, group_write, written_close, written_open, written_take,
+)
+from millstream.kernels.memory cimport block_free, block_resize
+from millstream.kernels.multiset cimport (
+    Multiset, multiset_bytes, multiset_close, multiset_enter, multiset_find, multiset_leave, multiset_open, row_at, row_hash,
+    take_row,
+)
+from millstream.kernels.sides cimport LEFT, NEITHER, RIGHT, check_deltas, next_side
+
+cnp.import_array()
+
+
+@cython.final
+cdef class RowCounter:
+    """Counts rows, and tells when a count leaves zero and when it comes back to it."""
+
+    cdef Multiset rows
+    cdef int64_t* row
+
+    def __cinit__(self, int width):
+        if width < 0:
+            raise ValueError(f"width must be at least 0, got {width}")
+        multiset_open(&self.rows, width, 1)
+        self.row = <int64_t*>block_resize(NULL, 0, width * sizeof(int64_t))
+
+    def __dealloc__(self):
+        multiset_close(&self.rows)
+        block_free(self.row, self.rows.width * sizeof(int64_t))
+
+    cdef int add(self, int64_t weight) noexcept nogil:
+        """Counts the row being taken: 1 if it is there now and was not before, -1 if it is the other way round."""
+        cdef uint32_t hash = row_hash(self.row, self.rows.width)
+        cdef int32_t number = multiset_find(&self.rows, self.row, hash)
+        cdef int64_t* count
+        cdef bint before
+        if weight == 0:
+            return 0
+        if number < 0:
+            number = multiset_enter(&self.rows, self.row, hash)
+        count = row_at(&self.rows, number) + self.rows.width
+        before = count[0] > 0
+        count[0] += weight
+        weight = count[0]
+        if weight == 0:
+            multiset_leave(&self.rows, number, hash)
+        return <int>(weight > 0) - <int>before
+
+    def apply(self, const int64_t[:, :] columns, const int64_t[::1] weight):
+        """Adds weights row by row. Gives the places of rows whose count left zero or came back to it, and the sign of each."""
+        cdef int64_t n = weight.shape[0], i, size = 0
+        cdef int sign
+        if columns.shape[1] != self.rows.width:
+            raise ValueError(f"expected {self.rows.width} columns, got {columns.shape[1]}")
+        if columns.shape[0] != n:
+            raise ValueError("columns differ in length")
+        found = np.empty((2, n), np.int64)
+        cdef int64_t[:, ::1] into = found
+        with nogil:
+            for i in range(n):
+                take_row(self.row, columns, i, self.rows.width)
+                sign = self.add(weight[i])
+                if sign != 0:
+                    into[0, size] = i
+                    into[1, size] = sign
+                    size += 1
+        return found[0, :size], found[1, :size]
+
+    @property
+    def stats(self):
+        return {"rows": int(self.rows.records.live), "bytes": int(multiset_bytes(&self.rows))}
+
+
+@cython.final
+cdef class MatchCounter:
+    """Left rows, each with how often it is matched: those without a match, or all of them with a mark.
+
+    A row has two counts, left and matched; it is matched while the second is not zero.
+    """
+
+    cdef Multiset rows
+    cdef int64_t* row
+    cdef bint marked
+    cdef int64_t marks[2]       # the value of a mark, unmatched and matched
+    cdef Group group
+    cdef Written out
+
+    def __cinit__(self, int width, marks=None):
+        if width < 0:
+            raise ValueError(f"width must be at least 0, got {width}")
+        self.marked = marks is not None
+        if self.marked:
+            self.marks[0], self.marks[1] = marks
+        multiset_open(&self.rows, width, 2)
+        self.row = <int64_t*>block_resize(NULL, 0, width * sizeof(int64_t))
+        group_open(&self.group, width + self.marked)
+        written_open(&self.out, width + self.marked)
+
+    def __dealloc__(self):
+        multiset_close(&self.rows)
+        block_free(self.row, self.rows.width * sizeof(int64_t))
+        group_close(&self.group)
+        written_close(&self.out)
+
+    cdef void put(self, bint matched, int64_t weight) noexcept nogil:
+        """Collects a change of the row being taken, as one that is matched or not."""
+        cdef int64_t* values
+        cdef int i, width = self.rows.width
+        if weight == 0 or (matched and not self.marked):
+            return
+        values = group_row(&self.group)
+        for i in range(width):
+            values[i] = self.row[i]
+        if self.marked:
+            values[width] = self.marks[matched]
+            width += 1
+        values[width] = weight
+
+    cdef void add(self, int side, int64_t weight) noexcept nogil:
+        """Adds to a count of the row being taken."""
+        cdef uint32_t hash = row_hash(self.row, self.rows.width)
+        cdef int32_t number = multiset_find(&self.rows, self.row, hash)
+        cdef int64_t* counts
+        cdef int64_t left
+        cdef bint before, after
+        if weight == 0:
+            return
+        if number < 0:
+            number = multiset_enter(&self.rows, self.row, hash)
+        counts = row_at(&self.rows, number) + self.rows.width
+        left = counts[LEFT]
+        before = counts[RIGHT] != 0
+        counts[side] += weight
+        after = counts[RIGHT] != 0
+        if before == after:
+            self.put(after, counts[LEFT] - left)
+        else:
+            self.put(before, -left)
+            self.put(after, left)
+        if counts[LEFT] == 0 and counts[RIGHT] == 0:
+            multiset_leave(&self.rows, number, hash)
+
+    def feed(self, const int64_t[:, :] left, const int64_t[::1] left_tick, const int64_t[::1] left_change,
+             const int64_t[::1] left_weight, const int64_t[:, :] matched, const int64_t[::1] matched_tick,
+             const int64_t[::1] matched_change, const int64_t[::1] matched_weight):
+        """Takes left rows and rows that are matched. Gives columns, tick, change, weight of the result, consolidated."""
+        cdef int64_t i = 0, j = 0, tick, change, at_tick = 0, at_change = 0
+        cdef int side, width = self.rows.width
+        check_deltas(left, width, left_tick, left_change, left_weight)
+        check_deltas(matched, width, matched_tick, matched_change, matched_weight)
+        with nogil:
+            while True:
+                side = next_side(left_tick, left_change, i, matched_tick, matched_change, j)
+                if side == NEITHER:
+                    break
+                tick = left_tick[i] if side == LEFT else matched_tick[j]
+                change = left_change[i] if side == LEFT else matched_change[j]
+                if tick != at_tick or change != at_change:
+                    group_write(&self.group, &self.out, at_tick, at_change)
+                    at_tick = tick
+                    at_change = change
+                if side == LEFT:
+                    take_row(self.row, left, i, width)
+                    self.add(LEFT, left_weight[i])
+                    i += 1
+                else:
+                    take_row(self.row, matched, j, width)
+                    self.add(RIGHT, matched_weight[j])
+                    j += 1
+            group_write(&self.group, &self.out, at_tick, at_change)
+        return written_take(&self.out)
+
+    @property
+    def stats(self):
+        return {"rows": int(self.rows.records.live), "bytes": int(multiset_bytes(&self.rows))}

@@ -1,0 +1,133 @@
+"""Operators on multisets of solutions: DISTINCT, joins, and left solutions by whether they have a match.
+
+OPTIONAL, MINUS and EXISTS are made of these: a `Join` pairs left solutions with right ones, copying the columns that tell
+which left solution a pair came from; what is left after filters says which left solutions are matched; `Unmatched` gives the
+others, `Marked` gives all of them and says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Sequence
+from typing import Generic, TypeVar
+
+from millstream.kernels.relation import MatchCounter, RowCounter
+from millstream.kernels.relation_join import JoinTable
+from millstream.operators.deltas import empty
+from millstream.operators.rows import Deltas
+
+V = TypeVar("V", bound=Hashable)
+
+
+class _Quiet:
+    """What gives nothing without input, and holds no terms."""
+
+    def __init__(self, width: int) -> None:
+        self._nothing = empty(width)
+
+    def begin(self, at_tick: int, change: int) -> Deltas:
+        return self._nothing
+
+    def close(self, at_tick: int) -> None:
+        pass
+
+
+class Distinct(_Quiet):
+    """Every different solution once."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width)
+        self._counter = RowCounter(width)
+
+    def apply(self, solutions: Deltas) -> Deltas:
+        if not len(solutions):
+            return self._nothing
+        places, sign = self._counter.apply(solutions.columns, solutions.weight)
+        if len(places) == len(solutions):
+            return Deltas(solutions.columns, solutions.tick, solutions.change, sign)
+        if not len(places):
+            return self._nothing
+        return Deltas(solutions.columns[places], solutions.tick[places], solutions.change[places], sign)
+
+
+class Join(_Quiet, Generic[V]):
+    """Pairs of compatible solutions: where both bind a variable, they bind it to the same term.
+
+    `certain` are the shared variables that every solution of both sides binds. `variables` are those of the result: the left
+    ones, completed by the right solution; the right ones that are not shared; last the variables of `copies`, as the left
+    solution has them. With `overlap` a pair counts only if both bind a variable in common, as MINUS wants it.
+    """
+
+    def __init__(
+        self,
+        left_variables: Sequence[V],
+        right_variables: Sequence[V],
+        certain: Collection[V],
+        copies: Sequence[V] = (),
+        overlap: bool = False,
+    ) -> None:
+        left, right = list(left_variables), list(right_variables)
+        shared = [v for v in left if v in right]
+        self.variables: tuple[V, ...] = (*left, *(v for v in right if v not in shared), *copies)
+        super().__init__(len(self.variables))
+        self._table = JoinTable(
+            len(left),
+            len(right),
+            [(left.index(v), right.index(v)) for v in shared],
+            [v in certain for v in shared],
+            [left.index(v) for v in copies],
+            overlap,
+        )
+
+    def apply(self, left: Deltas, right: Deltas) -> Deltas:
+        if not len(left.tick) and not len(right.tick):
+            return self._nothing
+        return Deltas(
+            *self._table.feed(
+                left.columns,
+                left.tick,
+                left.change,
+                left.weight,
+                right.columns,
+                right.tick,
+                right.change,
+                right.weight,
+            )
+        )
+
+
+class _Matched(_Quiet):
+    """Left solutions and rows equal to them: a solution is matched while the weights of these do not sum to zero."""
+
+    def __init__(self, width: int, counter: MatchCounter) -> None:
+        super().__init__(width)
+        self._counter = counter
+
+    def apply(self, left: Deltas, matched: Deltas) -> Deltas:
+        if not len(left.tick) and not len(matched.tick):
+            return self._nothing
+        return Deltas(
+            *self._counter.feed(
+                left.columns,
+                left.tick,
+                left.change,
+                left.weight,
+                matched.columns,
+                matched.tick,
+                matched.change,
+                matched.weight,
+            )
+        )
+
+
+class Unmatched(_Matched):
+    """The left solutions that are not matched."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width, MatchCounter(width))
+
+
+class Marked(_Matched):
+    """All left solutions, with one more column: the id of false, or of true where they are matched."""
+
+    def __init__(self, width: int, false_id: int, true_id: int) -> None:
+        super().__init__(width + 1, MatchCounter(width, (false_id, true_id)))

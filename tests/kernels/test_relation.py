@@ -1,0 +1,204 @@
+"""The relational kernels, by hand and at sizes at which tables grow, shrink and are widened."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from millstream.kernels.relation import MatchCounter, RowCounter
+from millstream.kernels.relation_join import JoinTable
+
+NONE = -1
+
+
+def columns(width, rows):
+    return np.array(rows, np.int64).reshape(len(rows), width)
+
+
+def at_once(width, rows, tick=0):
+    """Rows {row: weight} of one change."""
+    n = len(rows)
+    return columns(width, list(rows)), np.full(n, tick), np.zeros(n, np.int64), np.array(list(rows.values()), np.int64)
+
+
+def feed(table, left, right, widths=(2, 2)):
+    out, _, _, weight = table.feed(*at_once(widths[0], left), *at_once(widths[1], right))
+    return dict(zip(map(tuple, out.tolist()), weight.tolist(), strict=True))
+
+
+def count(counter, rows, weights):
+    places, sign = counter.apply(columns(2, rows), np.array(weights, np.int64))
+    return list(zip(places.tolist(), sign.tolist(), strict=True))
+
+
+def test_a_row_is_told_when_its_count_leaves_zero_and_comes_back():
+    counter = RowCounter(2)
+    assert count(counter, [(1, 2), (3, NONE), (1, 2)], [1, 2, 1]) == [(0, 1), (1, 1)]
+    assert count(counter, [(1, 2), (3, NONE)], [-1, -2]) == [(1, -1)]
+    assert count(counter, [(1, 2)], [-1]) == [(0, -1)]
+    assert counter.stats["rows"] == 0
+
+
+def test_rows_of_many_counts_grow_and_shrink():
+    counter, random = RowCounter(3), np.random.default_rng(1)
+    held = Counter()
+    for grows in [True] * 20 + [False] * 20:
+        rows = [tuple(row) for row in random.integers(0, 30, (2_000, 3)).tolist()] if grows else list(held)[:4_000]
+        weights = [1 if grows else -held[row] for row in rows]
+        places, sign = counter.apply(columns(3, rows), np.array(weights, np.int64))
+        expected = []
+        for place, (row, weight) in enumerate(zip(rows, weights, strict=True)):
+            before = held[row]
+            held[row] += weight
+            if (before > 0) != (held[row] > 0):
+                expected.append((place, 1 if weight > 0 else -1))
+        assert list(zip(places.tolist(), sign.tolist(), strict=True)) == expected
+        held = +held
+        assert counter.stats["rows"] == len(held)
+
+
+def test_a_row_unbound_on_the_other_side_matches_and_is_completed():
+    table = JoinTable(2, 2, [(1, 0)], [False])
+    assert feed(table, {(1, 5): 1, (2, NONE): 1}, {(5, 8): 1, (NONE, 9): 1, (6, 7): 1}) == {
+        (1, 5, 8): 1,
+        (1, 5, 9): 1,
+        (2, 5, 8): 1,
+        (2, NONE, 9): 1,
+        (2, 6, 7): 1,
+    }
+
+
+def test_weights_are_multiplied():
+    table = JoinTable(2, 2, [(1, 0)], [True])
+    assert feed(table, {(1, 5): 2}, {(5, 8): 3}) == {(1, 5, 8): 6}
+    assert feed(table, {(1, 5): -1}, {(5, 8): 1}) == {(1, 5, 8): -2}
+    assert feed(table, {(1, 5): -1}, {(5, 8): -4}) == {(1, 5, 8): -4}
+    assert table.stats["left"] == table.stats["right"] == 0
+
+
+def test_what_appears_and_disappears_within_a_change_is_not_told():
+    table = JoinTable(2, 2, [(1, 0)], [True])
+    assert feed(table, {(1, 5): 1}, {(5, 8): 1}) == {(1, 5, 8): 1}
+    assert feed(table, {(1, 5): 1}, {(5, 8): -1, (5, 9): 1}) == {(1, 5, 8): -1, (1, 5, 9): 2}
+
+
+def test_copies_tell_which_left_row_was_completed():
+    table = JoinTable(2, 2, [(1, 0)], [False], [1])
+    assert feed(table, {(1, 5): 1, (1, NONE): 1}, {(5, 8): 1}) == {(1, 5, 8, 5): 1, (1, 5, 8, NONE): 1}
+
+
+def test_with_overlap_a_pair_needs_a_column_bound_in_both():
+    table = JoinTable(2, 2, [(0, 0), (1, 1)], [False, False], overlap=True)
+    assert feed(table, {(1, NONE): 1}, {(NONE, 2): 1, (1, 2): 1, (1, NONE): 1}) == {(1, 2): 1, (1, NONE): 1}
+
+
+def joined(left, right, pairs):
+    out = Counter()
+    for a, n in left.items():
+        for b, m in right.items():
+            if all(NONE in (a[i], b[j]) or a[i] == b[j] for i, j in pairs):
+                whole = list(a)
+                for i, j in pairs:
+                    whole[i] = b[j] if a[i] == NONE else a[i]
+                out[(*whole, *(v for j, v in enumerate(b) if j not in {j for _, j in pairs}))] += n * m
+    return out
+
+
+@pytest.mark.parametrize("certain", [[True, True], [True, False], [False, False]])
+def test_many_rows_come_and_go_in_every_class(certain):
+    random, pairs = np.random.default_rng(7), [(1, 0), (2, 1)]
+    table = JoinTable(3, 3, pairs, certain)
+    held, before = (Counter(), Counter()), Counter()
+    for round_number in range(24):
+        changes = []
+        for side, places in enumerate(zip(*pairs, strict=True)):
+            change = Counter()
+            for row in random.integers(0, 12, (60, 3)).tolist():
+                for place, sure in zip(places, certain, strict=True):
+                    # Rows without a value come late, so that rows are there when a new class asks for them.
+                    if not sure and round_number > 4 and random.random() < 0.15:
+                        row[place] = NONE
+                change[tuple(row)] = 1
+            for row in list(held[side]):
+                if random.random() < (0.2 if round_number < 16 else 0.6):
+                    change[row] = -held[side][row]
+            held[side].update(change)
+            changes.append(change)
+        held = tuple(+side for side in held)
+        after = joined(*held, pairs)
+        out = feed(table, *changes, widths=(3, 3))
+        assert out == {row: after[row] - before[row] for row in before | after if after[row] != before[row]}
+        assert (table.stats["left"], table.stats["right"]) == tuple(map(len, held))
+        before = after
+    for side in range(2):
+        gone = [{}, {}]
+        gone[side] = {row: -n for row, n in held[side].items()}
+        feed(table, *gone, widths=(3, 3))
+    assert table.stats["left"] == table.stats["right"] == 0
+
+
+def test_rows_without_shared_columns_form_the_product():
+    table = JoinTable(1, 1, [], [])
+    left, right = {(i,): 1 for i in range(40)}, {(i,): 2 for i in range(30)}
+    assert feed(table, left, right, (1, 1)) == {(i, j): 2 for i in range(40) for j in range(30)}
+
+
+def test_a_left_row_is_unmatched_while_its_matches_sum_to_zero():
+    counter = MatchCounter(2)
+    assert feed(counter, {(1, 2): 3}, {}) == {(1, 2): 3}
+    assert feed(counter, {}, {(1, 2): 2}) == {(1, 2): -3}
+    assert feed(counter, {(1, 2): -1}, {(1, 2): -1}) == {}
+    assert feed(counter, {}, {(1, 2): -1}) == {(1, 2): 2}
+    assert feed(counter, {(1, 2): -2}, {}) == {(1, 2): -2}
+    assert counter.stats["rows"] == 0
+
+
+def test_a_match_may_be_told_before_its_left_row():
+    counter = MatchCounter(2)
+    assert feed(counter, {}, {(1, 2): 1}) == {}
+    assert feed(counter, {(1, 2): 1}, {}) == {}
+
+
+def test_a_marked_row_changes_its_mark():
+    counter = MatchCounter(2, (70, 71))
+    assert feed(counter, {(1, 2): 3}, {}) == {(1, 2, 70): 3}
+    assert feed(counter, {(1, 2): -1}, {(1, 2): 2}) == {(1, 2, 70): -3, (1, 2, 71): 2}
+
+
+@pytest.mark.parametrize(
+    ("pairs", "certain", "message"),
+    [
+        ([(2, 0)], [True], "different places of 2 columns"),
+        ([(0, 0), (0, 1)], [True, True], "different places"),
+        ([(0, -1)], [True], "different places"),
+        ([(0, 0)], [], "known whether they are certain"),
+    ],
+)
+def test_shared_columns_that_are_not_there_are_refused(pairs, certain, message):
+    with pytest.raises(ValueError, match=message):
+        JoinTable(2, 2, pairs, certain)
+
+
+def test_copies_of_columns_that_are_not_there_are_refused():
+    with pytest.raises(ValueError, match="copies"):
+        JoinTable(2, 2, [], [], [2])
+
+
+@pytest.mark.parametrize("make", [lambda: JoinTable(2, 2, [], []), lambda: MatchCounter(2)])
+def test_rows_of_another_width_are_refused(make):
+    with pytest.raises(ValueError, match="expected 2 columns, got 1"):
+        feed(make(), {(1,): 1}, {(1,): 1}, (1, 1))
+
+
+def test_columns_of_different_length_are_refused():
+    one, two = at_once(2, {(1, 2): 1}), at_once(2, {(1, 2): 1, (3, 4): 1})
+    with pytest.raises(ValueError, match="differ in length"):
+        MatchCounter(2).feed(*one[:3], two[3], *one)
+    with pytest.raises(ValueError, match="differ in length"):
+        RowCounter(2).apply(one[0], two[3])
+
+
+@pytest.mark.parametrize("make", [RowCounter, MatchCounter, lambda width: JoinTable(width, 1, [], [])])
+def test_widths_below_zero_are_refused(make):
+    with pytest.raises(ValueError, match="at least 0"):
+        make(-1)

@@ -1,0 +1,137 @@
+"""The relational operators against recomputing their definitions after every change.
+
+Each runs over random histories with unbound values, multiplicities, deletes, changes that time brings, and random cuts.
+"""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from millstream.operators.deltas import consolidated, empty, merged
+from millstream.operators.relational import Distinct, Join, Marked, Unmatched
+from millstream.operators.rows import Deltas
+from tests.operators import solutions_model as model
+from tests.operators.deltas_model import UNBOUND, applied, deltas, listed, recomputed
+from tests.operators.histories import histories, instants
+
+FALSE, TRUE = 70, 71
+SCHEMES = ["a|a", "ab|b", "abc|bcd", "ab|cd", "abc|cab", "|a", "a|", "|", "abcd|dcbae"]
+
+
+@st.composite
+def two_sides(draw):
+    """Variables of both sides, those certain, a history of each, and places to cut them at."""
+    left, right = draw(st.sampled_from(SCHEMES)).split("|")
+    shared = sorted(set(left) & set(right))
+    certain = set(draw(st.lists(st.sampled_from(shared)))) if shared else set()
+    times = draw(instants())
+    inputs = [
+        draw(histories(len(side), times, [i for i, v in enumerate(side) if v not in certain], 2)) for side in (left, right)
+    ]
+    return left, right, certain, inputs, draw(st.lists(st.integers(0, len(times)), max_size=4))
+
+
+@settings(deadline=None)
+@given(st.data(), st.integers(0, 3))
+def test_distinct_has_every_row_once(data, width):
+    times = data.draw(instants())
+    history = data.draw(histories(width, times, range(width), 2))
+    cuts = data.draw(st.lists(st.integers(0, len(times)), max_size=4))
+    out = applied(Distinct(width), [width], [history], cuts)
+    expected = recomputed([history], lambda rows: Counter(dict.fromkeys(rows, 1)))
+    assert sorted(out, key=lambda row: (row[1:3], row[0])) == expected
+
+
+@settings(deadline=None, max_examples=300)
+@given(two_sides(), st.booleans(), st.booleans())
+def test_a_join_has_the_compatible_pairs(sides, overlap, copied):
+    left, right, certain, inputs, cuts = sides
+    copies = left[::2] if copied else ""
+    operator = Join(left, right, certain, copies, overlap)
+    out = applied(operator, [len(left), len(right)], inputs, cuts)
+    assert out == recomputed(inputs, lambda a, b: model.join(left, right, a, b, copies, overlap))
+
+
+def test_a_join_names_left_variables_then_right_ones_then_copies():
+    assert Join("ab", "bc", {"b"}, copies="b").variables == ("a", "b", "c", "b")
+
+
+class Minus:
+    """MINUS of a join with overlap and what it leaves unmatched."""
+
+    def __init__(self, left, right, certain):
+        self.join = Join(left, right, certain, left, overlap=True)
+        self.unmatched = Unmatched(len(left))
+        self.width = len(left)
+
+    def apply(self, left, right):
+        pairs = self.join.apply(left, right)
+        first = pairs.columns.shape[1] - self.width
+        matched = consolidated(Deltas(pairs.columns[:, first:], pairs.tick, pairs.change, pairs.weight))
+        return self.unmatched.apply(left, matched)
+
+
+class LeftJoin:
+    """OPTIONAL of a join, its filter, and what it leaves unmatched."""
+
+    def __init__(self, left, right, certain, accept):
+        self.join = Join(left, right, certain, left)
+        self.unmatched = Unmatched(len(left))
+        self.width = len(left)
+        self.accept = accept
+
+    def apply(self, left, right):
+        pairs = self.join.apply(left, right)
+        first = pairs.columns.shape[1] - self.width
+        kept = [i for i, row in enumerate(pairs.columns[:, :first].tolist()) if self.accept(tuple(row))]
+        columns, *more = (values[kept] for values in (pairs.columns, pairs.tick, pairs.change, pairs.weight))
+        alone = self.unmatched.apply(left, consolidated(Deltas(columns[:, first:], *more)))
+        padding = np.full((len(alone), first - self.width), UNBOUND, np.int64)
+        padded = Deltas(np.hstack([alone.columns, padding]), alone.tick, alone.change, alone.weight)
+        return merged(consolidated(Deltas(columns[:, :first], *more)), padded)
+
+
+@settings(deadline=None, max_examples=200)
+@given(two_sides())
+def test_a_join_with_overlap_and_the_unmatched_make_minus(sides):
+    left, right, certain, inputs, cuts = sides
+    out = applied(Minus(left, right, certain), [len(left), len(right)], inputs, cuts)
+    expected = recomputed(inputs, lambda a, b: model.minus(left, right, a, b))
+    assert sorted(out, key=lambda row: (row[1:3], row[0])) == expected
+
+
+@settings(deadline=None, max_examples=200)
+@given(two_sides(), st.sampled_from([lambda row: True, lambda row: sum(row) % 3 != 1]))
+def test_a_filtered_join_and_the_unmatched_make_optional(sides, accept):
+    left, right, certain, inputs, cuts = sides
+    out = applied(LeftJoin(left, right, certain, accept), [len(left), len(right)], inputs, cuts)
+    expected = recomputed(inputs, lambda a, b: model.left_join(left, right, a, b, accept))
+    assert sorted(out, key=lambda row: (row[1:3], row[0])) == expected
+
+
+@settings(deadline=None)
+@given(st.data(), st.integers(0, 2))
+def test_marked_rows_say_whether_they_are_matched(data, width):
+    times = data.draw(instants())
+    inputs = [data.draw(histories(width, times, (), 2)), data.draw(histories(width, times, (), 2))]
+    cuts = data.draw(st.lists(st.integers(0, len(times)), max_size=4))
+    out = applied(Marked(width, FALSE, TRUE), [width, width], inputs, cuts)
+    assert out == recomputed(
+        inputs, lambda left, right: Counter({(*row, TRUE if right[row] else FALSE): n for row, n in left.items()})
+    )
+
+
+@pytest.mark.parametrize(
+    ("operator", "inputs"), [(Distinct(2), 1), (Join("ab", "bc", "b"), 2), (Unmatched(2), 2), (Marked(2, FALSE, TRUE), 2)]
+)
+def test_no_input_gives_no_output(operator, inputs):
+    assert len(operator.begin(0, 0)) == 0
+    assert len(operator.apply(*[empty(2)] * inputs)) == 0
+
+
+def test_rows_without_columns_join():
+    yes = deltas(0, [((4, 0), {(): 2})])
+    assert listed(Join("", "", "").apply(yes, yes)) == [((), 4, 0, 4)]
