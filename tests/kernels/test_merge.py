@@ -149,3 +149,9 @@ def test_dumping_before_draining_is_refused():
 def test_columns_of_another_width_are_refused():
     with pytest.raises(ValueError, match="expected 2 columns"):
         push(TimeMerge(2), [((1,), 0, 8, 8, FOREVER, 1)])
+
+
+def test_rows_of_equal_change_number_at_different_ticks_are_different_changes():
+    merge = TimeMerge(1)
+    push(merge, [((1,), NO_CHANGE, 4, 4, FOREVER, 1), ((1,), NO_CHANGE, 8, 8, FOREVER, -1)])
+    assert drain(merge) == [((1,), 4, NO_CHANGE, 1), ((1,), 8, NO_CHANGE, -1)]

@@ -3,8 +3,8 @@
 A row of weight w on [start, until) is +w at `start` and -w at `until`. What lies ahead is pending: a record of columns and
 weight, row by row, and a note of its tick on an agenda of four lanes and a heap (agenda.pxd), for ends mostly come in
 order. Output is one sequence: before a change at tick t, everything pending at ticks <= t, each such tick as one change (number -1);
-then the change itself. Within a change rows of equal columns are summed, zeros dropped, the rest ordered by columns: so
-the output depends neither on the order in which matches were found nor on how the input was cut.
+then the change itself. Rows with equal change and tick are one change, consolidated (group.pxd): so the output depends neither on
+the order in which matches were found nor on how the input was cut.
 
 The last change pushed stays open, since the next push may go on with it; `drain` closes it.
 """
@@ -19,18 +19,16 @@ from libc.string cimport memcpy
 from millstream.kernels.agenda cimport (
     CHUNK_NOTES, FOREVER, Agenda, Chunk, Note, agenda_bytes, agenda_close, agenda_open, agenda_pop, agenda_put,
 )
-from millstream.kernels.memory cimport block_free, block_resize
+from millstream.kernels.group cimport (
+    Group, Written, group_close, group_open, group_row, group_write, written_close, written_open, written_take,
+)
+from millstream.kernels.memory cimport block_free
 from millstream.kernels.store cimport Records, record_free, record_new
 
 cnp.import_array()
 
 cdef enum:
     RUNS = 4                    # lanes of the agenda
-    SMALL = 12                  # up to so many rows are sorted by insertion
-    MORE_COLUMNS = 3
-    TICK = 0                    # places of the further columns, after the width
-    CHANGE = 1
-    WEIGHT = 2
 
 NO_CHANGE = -1
 
@@ -43,17 +41,11 @@ cdef class TimeMerge:
     cdef int64_t stride         # values in a record: columns, weight, and one for the free list
     cdef Records pending_rows
     cdef Agenda agenda
-    cdef int64_t* group         # rows of the change being collected, `stride` values each
-    cdef int32_t* order
-    cdef int32_t* other_order
-    cdef int64_t group_size
-    cdef int64_t group_capacity
+    cdef Group group            # rows of the change being collected
     cdef bint open
     cdef int64_t open_change
     cdef int64_t open_tick
-    cdef int64_t** out
-    cdef int64_t size
-    cdef int64_t capacity
+    cdef Written out
 
     def __cinit__(self, int width):
         if width < 0:
@@ -62,124 +54,14 @@ cdef class TimeMerge:
         self.stride = width + 2
         self.pending_rows.free = -1
         agenda_open(&self.agenda, RUNS)
-        self.out = <int64_t**>block_resize(NULL, 0, (width + MORE_COLUMNS) * sizeof(int64_t*))
-        for column in range(width + MORE_COLUMNS):
-            self.out[column] = NULL
+        group_open(&self.group, width)
+        written_open(&self.out, width)
 
     def __dealloc__(self):
-        cdef int column
-        if self.out == NULL:
-            return
         agenda_close(&self.agenda)
         block_free(self.pending_rows.data, self.pending_rows.capacity * self.stride * sizeof(int64_t))
-        block_free(self.group, self.group_capacity * self.stride * sizeof(int64_t))
-        block_free(self.order, self.group_capacity * sizeof(int32_t))
-        block_free(self.other_order, self.group_capacity * sizeof(int32_t))
-        for column in range(self.width + MORE_COLUMNS):
-            block_free(self.out[column], self.capacity * sizeof(int64_t))
-        block_free(self.out, (self.width + MORE_COLUMNS) * sizeof(int64_t*))
-
-    # Collecting one change
-
-    cdef int64_t* group_row(self) noexcept nogil:
-        """A new row of the group, to be written by the caller."""
-        cdef int64_t capacity
-        if self.group_size == self.group_capacity:
-            capacity = max(64, self.group_capacity * 2)
-            self.group = <int64_t*>block_resize(self.group, self.group_capacity * self.stride * sizeof(int64_t),
-                                                capacity * self.stride * sizeof(int64_t))
-            self.order = <int32_t*>block_resize(self.order, self.group_capacity * sizeof(int32_t), capacity * sizeof(int32_t))
-            self.other_order = <int32_t*>block_resize(
-                self.other_order, self.group_capacity * sizeof(int32_t), capacity * sizeof(int32_t))
-            self.group_capacity = capacity
-        self.group_size += 1
-        return self.group + (self.group_size - 1) * self.stride
-
-    cdef inline int compare(self, int32_t a, int32_t b) noexcept nogil:
-        cdef int64_t* x = self.group + a * self.stride
-        cdef int64_t* y = self.group + b * self.stride
-        cdef int i
-        for i in range(self.width):
-            if x[i] != y[i]:
-                return -1 if x[i] < y[i] else 1
-        return 0
-
-    cdef void insert_sorted(self, int32_t first, int32_t last) noexcept nogil:
-        cdef int32_t i, j, moved
-        for i in range(first + 1, last):
-            moved = self.order[i]
-            j = i
-            while j > first and self.compare(self.order[j - 1], moved) > 0:
-                self.order[j] = self.order[j - 1]
-                j -= 1
-            self.order[j] = moved
-
-    cdef void sort(self) noexcept nogil:
-        """Orders the group by its columns: insertion in short pieces, then merging from the bottom up."""
-        cdef int32_t size = <int32_t>self.group_size, piece = SMALL, first, middle, last, i, j, k
-        cdef int32_t* swapped
-        for i in range(size):
-            self.order[i] = i
-        first = 0
-        while first < size:
-            self.insert_sorted(first, min(first + SMALL, size))
-            first += SMALL
-        while piece < size:
-            first = 0
-            while first < size:
-                middle = min(first + piece, size)
-                last = min(middle + piece, size)
-                i = first
-                j = middle
-                for k in range(first, last):
-                    if i < middle and (j >= last or self.compare(self.order[i], self.order[j]) <= 0):
-                        self.other_order[k] = self.order[i]
-                        i += 1
-                    else:
-                        self.other_order[k] = self.order[j]
-                        j += 1
-                first = last
-            swapped = self.order
-            self.order = self.other_order
-            self.other_order = swapped
-            piece *= 2
-
-    cdef void write(self, int32_t row, int64_t tick, int64_t change, int64_t weight) noexcept nogil:
-        cdef int64_t* values = self.group + row * self.stride
-        cdef int64_t capacity
-        cdef int column
-        if self.size == self.capacity:
-            capacity = max(256, self.capacity * 2)
-            for column in range(self.width + MORE_COLUMNS):
-                self.out[column] = <int64_t*>block_resize(
-                    self.out[column], self.capacity * sizeof(int64_t), capacity * sizeof(int64_t))
-            self.capacity = capacity
-        for column in range(self.width):
-            self.out[column][self.size] = values[column]
-        self.out[self.width + TICK][self.size] = tick
-        self.out[self.width + CHANGE][self.size] = change
-        self.out[self.width + WEIGHT][self.size] = weight
-        self.size += 1
-
-    cdef void consolidate(self, int64_t tick, int64_t change) noexcept nogil:
-        """Writes the group as one change and empties it."""
-        cdef int64_t i = 0, j, weight
-        cdef int32_t row
-        if self.group_size == 1:
-            self.order[0] = 0
-        else:
-            self.sort()
-        while i < self.group_size:
-            row = self.order[i]
-            weight = self.group[row * self.stride + self.width]
-            j = i + 1
-            while j < self.group_size and self.compare(row, self.order[j]) == 0:
-                weight += self.group[self.order[j] * self.stride + self.width]
-                j += 1
-            if weight != 0:
-                self.write(row, tick, change, weight)
-            i = j
-        self.group_size = 0
+        group_close(&self.group)
+        written_close(&self.out)
 
     # Time
 
@@ -206,14 +88,14 @@ cdef class TimeMerge:
             tick = self.agenda.next_tick
             while self.agenda.size and self.agenda.next_tick == tick:
                 number = agenda_pop(&self.agenda).number
-                memcpy(self.group_row(), self.pending_rows.data + number * self.stride * <int64_t>sizeof(int64_t),
+                memcpy(group_row(&self.group), self.pending_rows.data + number * self.stride * <int64_t>sizeof(int64_t),
                        (self.width + 1) * sizeof(int64_t))
                 record_free(&self.pending_rows, self.stride * sizeof(int64_t), number)
-            self.consolidate(tick, -1)
+            group_write(&self.group, &self.out, tick, -1)
 
     cdef void close(self) noexcept nogil:
-        if self.open and self.group_size:
-            self.consolidate(self.open_tick, self.open_change)
+        if self.open and self.group.size:
+            group_write(&self.group, &self.out, self.open_tick, self.open_change)
         self.open = False
 
     def push(self, const int64_t[:, :] columns, const int64_t[::1] change, const int64_t[::1] now, const int64_t[::1] start,
@@ -228,7 +110,7 @@ cdef class TimeMerge:
             raise ValueError("columns differ in length")
         with nogil:
             for i in range(n):
-                if not self.open or change[i] != self.open_change:
+                if not self.open or change[i] != self.open_change or now[i] != self.open_tick:
                     self.close()
                     self.release(now[i])
                     self.open = True
@@ -237,7 +119,7 @@ cdef class TimeMerge:
                 if start[i] > now[i]:
                     values = self.pend(start[i], weight[i])
                 else:
-                    values = self.group_row()
+                    values = group_row(&self.group)
                     values[self.width] = weight[i]
                 for column in range(self.width):
                     values[column] = columns[i, column]
@@ -249,25 +131,11 @@ cdef class TimeMerge:
     def drain(self, int64_t upto):
         """Closes the open change unless its tick is later, lets time pass to `upto` (inclusive), and gives what was written:
         columns, tick, change (-1 for what fell due), weight."""
-        cdef int64_t size
-        cdef int column
-        cdef int64_t[:, ::1] into
         with nogil:
             if not self.open or self.open_tick <= upto:
                 self.close()
                 self.release(upto)
-        size = self.size
-        columns = np.empty((self.width, size), np.int64)
-        more = np.empty((MORE_COLUMNS, size), np.int64)
-        if size:
-            into = columns
-            for column in range(self.width):
-                memcpy(&into[column, 0], self.out[column], size * sizeof(int64_t))
-            into = more
-            for column in range(MORE_COLUMNS):
-                memcpy(&into[column, 0], self.out[self.width + column], size * sizeof(int64_t))
-        self.size = 0
-        return columns.T, more[TICK], more[CHANGE], more[WEIGHT]
+        return written_take(&self.out)
 
     # Looking in
 
@@ -285,7 +153,7 @@ cdef class TimeMerge:
 
     def dump(self):
         """What is pending, as columns, tick, weight; only between changes, when everything was drained."""
-        if self.open or self.size:
+        if self.open or self.out.size:
             raise ValueError("drain before dumping: a change is open or output was not taken")
         cdef int64_t n = self.agenda.size, at = 0, i
         cdef int lane

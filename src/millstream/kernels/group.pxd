@@ -1,0 +1,206 @@
+"""Rows of one change, collected in any order and written consolidated.
+
+A group holds rows of `width` values and a weight, row by row. Written as one change, rows of equal columns are summed, zeros dropped,
+the rest ordered by columns: so the order in which rows were found does not show. What was written is column by column: those
+of the rows, then tick, change and weight.
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy
+
+from millstream.kernels.memory cimport block_free, block_resize
+
+cdef enum:
+    SMALL = 12                  # up to so many rows are sorted by insertion
+    MORE_COLUMNS = 3
+    TICK = 0                    # places of the further columns, after the width
+    CHANGE = 1
+    WEIGHT = 2
+
+
+cdef struct Group:
+    int width
+    int64_t stride              # values of a row: columns, weight
+    int64_t* rows
+    int32_t* order
+    int32_t* other_order
+    int64_t size
+    int64_t capacity
+
+
+cdef struct Written:
+    int width
+    int64_t** columns
+    int64_t size
+    int64_t capacity
+
+
+cdef inline void group_open(Group* group, int width) noexcept nogil:
+    group.width = width
+    group.stride = width + 1
+
+
+cdef inline void group_close(Group* group) noexcept nogil:
+    block_free(group.rows, group.capacity * group.stride * sizeof(int64_t))
+    block_free(group.order, group.capacity * sizeof(int32_t))
+    block_free(group.other_order, group.capacity * sizeof(int32_t))
+
+
+cdef inline void group_grow(Group* group) noexcept nogil:
+    cdef int64_t capacity = max(64, group.capacity * 2)
+    group.rows = <int64_t*>block_resize(group.rows, group.capacity * group.stride * sizeof(int64_t),
+                                        capacity * group.stride * sizeof(int64_t))
+    group.order = <int32_t*>block_resize(group.order, group.capacity * sizeof(int32_t), capacity * sizeof(int32_t))
+    group.other_order = <int32_t*>block_resize(group.other_order, group.capacity * sizeof(int32_t), capacity * sizeof(int32_t))
+    group.capacity = capacity
+
+
+cdef inline int64_t* group_row(Group* group) noexcept nogil:
+    """A new row, its columns and then its weight to be written by the caller."""
+    if group.size == group.capacity:
+        group_grow(group)
+    group.size += 1
+    return group.rows + (group.size - 1) * group.stride
+
+
+cdef inline void group_take(Group* group, const int64_t[:, :] columns, int64_t row, int64_t weight) noexcept nogil:
+    """Copies a row in."""
+    cdef int64_t* values = group_row(group)
+    cdef int column
+    for column in range(group.width):
+        values[column] = columns[row, column]
+    values[group.width] = weight
+
+
+cdef inline int group_compare(Group* group, int32_t a, int32_t b) noexcept nogil:
+    cdef int64_t* x = group.rows + a * group.stride
+    cdef int64_t* y = group.rows + b * group.stride
+    cdef int i
+    for i in range(group.width):
+        if x[i] != y[i]:
+            return -1 if x[i] < y[i] else 1
+    return 0
+
+
+cdef inline void group_sort_piece(Group* group, int32_t first, int32_t last) noexcept nogil:
+    cdef int32_t i, j, moved
+    for i in range(first + 1, last):
+        moved = group.order[i]
+        j = i
+        while j > first and group_compare(group, group.order[j - 1], moved) > 0:
+            group.order[j] = group.order[j - 1]
+            j -= 1
+        group.order[j] = moved
+
+
+cdef inline void group_sort(Group* group) noexcept nogil:
+    """Orders the group by its columns: insertion in short pieces, then merging from the bottom up."""
+    cdef int32_t size = <int32_t>group.size, piece = SMALL, first, middle, last, i, j, k
+    cdef int32_t* swapped
+    for i in range(size):
+        group.order[i] = i
+    first = 0
+    while first < size:
+        group_sort_piece(group, first, min(first + SMALL, size))
+        first += SMALL
+    while piece < size:
+        first = 0
+        while first < size:
+            middle = min(first + piece, size)
+            last = min(middle + piece, size)
+            i = first
+            j = middle
+            for k in range(first, last):
+                if i < middle and (j >= last or group_compare(group, group.order[i], group.order[j]) <= 0):
+                    group.other_order[k] = group.order[i]
+                    i += 1
+                else:
+                    group.other_order[k] = group.order[j]
+                    j += 1
+            first = last
+        swapped = group.order
+        group.order = group.other_order
+        group.other_order = swapped
+        piece *= 2
+
+
+cdef inline void written_open(Written* written, int width) noexcept nogil:
+    cdef int column
+    written.width = width
+    written.columns = <int64_t**>block_resize(NULL, 0, (width + MORE_COLUMNS) * sizeof(int64_t*))
+    for column in range(width + MORE_COLUMNS):
+        written.columns[column] = NULL
+
+
+cdef inline void written_close(Written* written) noexcept nogil:
+    cdef int column
+    if written.columns == NULL:
+        return
+    for column in range(written.width + MORE_COLUMNS):
+        block_free(written.columns[column], written.capacity * sizeof(int64_t))
+    block_free(written.columns, (written.width + MORE_COLUMNS) * sizeof(int64_t*))
+    written.columns = NULL
+
+
+cdef inline void written_grow(Written* written) noexcept nogil:
+    cdef int64_t capacity = max(256, written.capacity * 2)
+    cdef int column
+    for column in range(written.width + MORE_COLUMNS):
+        written.columns[column] = <int64_t*>block_resize(
+            written.columns[column], written.capacity * sizeof(int64_t), capacity * sizeof(int64_t))
+    written.capacity = capacity
+
+
+cdef inline void write_row(Written* written, int64_t* values, int64_t tick, int64_t change, int64_t weight) noexcept nogil:
+    cdef int column
+    if written.size == written.capacity:
+        written_grow(written)
+    for column in range(written.width):
+        written.columns[column][written.size] = values[column]
+    written.columns[written.width + TICK][written.size] = tick
+    written.columns[written.width + CHANGE][written.size] = change
+    written.columns[written.width + WEIGHT][written.size] = weight
+    written.size += 1
+
+
+cdef inline void group_write(Group* group, Written* written, int64_t tick, int64_t change) noexcept nogil:
+    """Writes the group as one change and empties it."""
+    cdef int64_t i = 0, j, weight
+    cdef int32_t row
+    if group.size == 1:
+        group.order[0] = 0
+    elif group.size:
+        group_sort(group)
+    while i < group.size:
+        row = group.order[i]
+        weight = group.rows[row * group.stride + group.width]
+        j = i + 1
+        while j < group.size and group_compare(group, row, group.order[j]) == 0:
+            weight += group.rows[group.order[j] * group.stride + group.width]
+            j += 1
+        if weight != 0:
+            write_row(written, group.rows + row * group.stride, tick, change, weight)
+        i = j
+    group.size = 0
+
+
+cdef inline tuple written_take(Written* written):
+    """What was written, as arrays: columns (rows by width), tick, change, weight. Empties it."""
+    cdef cnp.npy_intp shape[2]
+    cdef int64_t size = written.size
+    cdef int column
+    shape[0] = written.width
+    shape[1] = size
+    cdef cnp.ndarray columns = cnp.PyArray_SimpleNew(2, shape, cnp.NPY_INT64)
+    cdef cnp.ndarray tick = cnp.PyArray_SimpleNew(1, &shape[1], cnp.NPY_INT64)
+    cdef cnp.ndarray change = cnp.PyArray_SimpleNew(1, &shape[1], cnp.NPY_INT64)
+    cdef cnp.ndarray weight = cnp.PyArray_SimpleNew(1, &shape[1], cnp.NPY_INT64)
+    if size:
+        for column in range(written.width):
+            memcpy((<int64_t*>cnp.PyArray_DATA(columns)) + column * size, written.columns[column], size * sizeof(int64_t))
+        memcpy(cnp.PyArray_DATA(tick), written.columns[written.width + TICK], size * sizeof(int64_t))
+        memcpy(cnp.PyArray_DATA(change), written.columns[written.width + CHANGE], size * sizeof(int64_t))
+        memcpy(cnp.PyArray_DATA(weight), written.columns[written.width + WEIGHT], size * sizeof(int64_t))
+    written.size = 0
+    return columns.T, tick, change, weight
