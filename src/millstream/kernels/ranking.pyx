@@ -366,12 +366,14 @@ cdef class Ranking:
 
     # Looking in
 
-    def rows(self):
-        """The rows of the slice in their order, and how often each is there."""
+    def rows(self, int64_t offset, int64_t limit):
+        """The rows of any slice in their order, and how often each is there."""
+        if not 0 <= offset <= ALL or not 0 <= limit <= ALL:
+            raise ValueError(f"offset and limit must be at least 0, got {offset} and {limit}")
         if self.touched.size or self.gone.size:
             raise ValueError("a change failed halfway")
         self.size = 0
-        self.walk(self.offset, min(self.end, self.tree.total), 1)
+        self.walk(offset, min(offset + limit, self.tree.total), 1)
         self.finish(0, 0)
         columns, _, _, weight = self.written()
         return columns, weight
