@@ -1,0 +1,78 @@
+"""ORDER BY with LIMIT and OFFSET: the rows between two ranks, kept up to date by every change.
+
+Rows are ordered by conditions in the solution order, then by the completion in term order, then by whatever columns are left:
+so which rows are in the slice depends on the rows alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.ranking import ALL, ASCENDING, DESCENDING, TERM, Ranking
+from millstream.operators.ordering import Ordering
+from millstream.operators.rows import Column, Deltas
+
+_NONE = np.empty(0, np.int64)
+
+Conditions = tuple[tuple[int, bool], ...]
+"""The place of a column and whether its order is descending, for each condition of ORDER BY."""
+
+
+class TopK:
+    """The rows at ranks [offset, offset + limit); every unit of weight costs a logarithm of what is held."""
+
+    def __init__(
+        self,
+        width: int,
+        conditions: Conditions,
+        completion: tuple[int, ...],
+        offset: int,
+        limit: int | None,
+        dictionary: Dictionary,
+    ) -> None:
+        self._width = width
+        self._offset, self._limit = offset, ALL if limit is None else limit
+        levels = _levels(conditions, completion)
+        self._ranking = Ranking(width, levels, Ordering(dictionary).kernel, self._offset, self._limit)
+
+    def begin(self, at_tick: int, change: int) -> Deltas:
+        """Nothing: no rows have no slice."""
+        return Deltas(np.empty((0, self._width), np.int64), _NONE, _NONE, _NONE)
+
+    def apply(self, rows: Deltas) -> Deltas:
+        """What changes of the rows make of the slice."""
+        return Deltas(*self._ranking.apply(rows.columns, rows.tick, rows.change, rows.weight))
+
+    def close(self, at_tick: int) -> None:
+        """Nothing: it makes no terms."""
+
+    def rows(self) -> tuple[npt.NDArray[np.int64], Column]:
+        """The slice in its order: rows, and how often each is there."""
+        return self._ranking.rows(self._offset, self._limit)
+
+    @property
+    def stats(self) -> dict[str, int]:
+        found = self._ranking.stats
+        return {"rows": found["rows"], "weight": found["weight"], "bytes": found["bytes"]}
+
+
+def sort_rows(
+    columns: npt.NDArray[np.int64],
+    weight: Column,
+    conditions: Conditions,
+    completion: tuple[int, ...],
+    dictionary: Dictionary,
+) -> tuple[npt.NDArray[np.int64], Column]:
+    """A multiset of rows in order: each different row once, and how often it is there."""
+    n, width = columns.shape
+    ranking = Ranking(width, _levels(conditions, completion), Ordering(dictionary).kernel, 0, 0)
+    constant = np.zeros(n, np.int64)
+    ranking.apply(columns, constant, constant, weight)
+    return ranking.rows(0, ALL)
+
+
+def _levels(conditions: Conditions, completion: tuple[int, ...]) -> list[tuple[int, int]]:
+    levels = [(place, DESCENDING if descending else ASCENDING) for place, descending in conditions]
+    return levels + [(place, TERM) for place in completion]
