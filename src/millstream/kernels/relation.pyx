@@ -7,7 +7,8 @@ import cython
 import numpy as np
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.string cimport memcpy
 
 from millstream.kernels.group cimport (
     Group, Written, group_close, group_open, group_row, group_write, written_close, written_open, written_take,
@@ -18,6 +19,7 @@ from millstream.kernels.multiset cimport (
     take_row,
 )
 from millstream.kernels.sides cimport LEFT, NEITHER, RIGHT, check_deltas, next_side
+from millstream.kernels.store cimport next_free
 
 cnp.import_array()
 
@@ -76,6 +78,24 @@ cdef class RowCounter:
                     into[1, size] = sign
                     size += 1
         return found[0, :size], found[1, :size]
+
+    def counted(self):
+        """All rows, in no order, and their counts."""
+        cdef int64_t size = self.rows.records.size, live = self.rows.records.live, at = 0, i
+        cdef int32_t number = self.rows.records.free
+        cdef int width = self.rows.width
+        free = np.zeros(size, np.uint8)
+        found = np.empty((live, width + 1), np.int64)
+        cdef uint8_t[::1] is_free = free
+        cdef int64_t[:, ::1] into = found
+        while number >= 0:
+            is_free[number] = 1
+            number = next_free(&self.rows.records, self.rows.bytes_each, number)[0]
+        for i in range(size):
+            if not is_free[i]:
+                memcpy(&into[at, 0], row_at(&self.rows, <int32_t>i), (width + 1) * sizeof(int64_t))
+                at += 1
+        return np.ascontiguousarray(found[:, :width]), np.ascontiguousarray(found[:, width])
 
     @property
     def stats(self):

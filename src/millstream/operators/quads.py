@@ -79,11 +79,11 @@ class QuadLeaf:
         return consolidated(Deltas(*columns))
 
     def current(self, now: int) -> Deltas:
-        columns, weight = self._rows.rows()
+        columns, weight = self._rows.counted()
         return Deltas(columns, np.full(len(weight), now, np.int64), np.zeros(len(weight), np.int64), weight)
 
     def dump(self) -> Any:
-        return self._rows.rows()
+        return self._rows.counted()
 
     def load(self, state: Any) -> None:
         columns, weight = (np.ascontiguousarray(part) for part in state)
@@ -98,7 +98,7 @@ class QuadLeaf:
 
     def close(self, at_tick: int) -> None:
         self._dictionary.release(self._held, at_tick)
-        self._dictionary.release(self._graphs.rows()[0][:, 0], at_tick)
+        self._dictionary.release(self._graphs.counted()[0][:, 0], at_tick)
 
 
 def _name(graph: str) -> bytes:

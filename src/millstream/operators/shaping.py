@@ -72,7 +72,7 @@ class Kept:
                 self._keeper.release(ids[last], int(tick[last].max()))
 
     def close(self, at_tick: int) -> None:
-        self._keeper.release(self._counts.rows()[0][:, 0], at_tick)
+        self._keeper.release(self._counts.counted()[0][:, 0], at_tick)
 
 
 class Extend:

@@ -1,4 +1,7 @@
-"""Columns that nobody reads are dropped where they come from: narrower rows, and fewer of them."""
+"""Columns that nobody reads are dropped where they come from: narrower rows, and fewer of them.
+
+What a node must give is what all its readers ask for together, so that a shared part stays one part.
+"""
 
 from __future__ import annotations
 
@@ -7,88 +10,98 @@ from dataclasses import replace
 from pyoxigraph import Variable
 
 from millstream.language.scope import mentioned
-from millstream.plan.nodes import (
-    Ask,
-    Closure,
-    Distinct,
-    Extend,
-    Filter,
-    Group,
-    Join,
-    Marked,
-    Node,
-    OrderedJoin,
-    Project,
-    Quads,
-    Rows,
-    Solutions,
-    Template,
-    TopK,
-    Union,
-    Unmatched,
-    kept,
-)
+from millstream.plan import nodes as n
+from millstream.plan.nodes import Node, in_order, inputs_of, kept
+
+Columns = frozenset[Variable]
 
 
 def pruned(root: Node) -> Node:
     """The plan with the same result and no column without a reader."""
-    return _pruned(root, frozenset(root.variables))
+    ordered = in_order(root)
+    needed: dict[Node, Columns] = dict.fromkeys(ordered, frozenset())
+    needed[root] = frozenset(root.variables)
+    for node in reversed(ordered):
+        for part, columns in zip(inputs_of(node), _asked(node, needed[node]), strict=True):
+            needed[part] |= columns & frozenset(part.variables)
+    made: dict[Node, Node] = {}
+    for node in ordered:
+        made[node] = _made(node, needed[node], made)
+    whole = kept(made[root], root.variables)
+    # A conjunction by itself gives its columns in any order.
+    if isinstance(whole, n.Project) and isinstance(whole.input, n.Solutions) and all(a == b for a, b in whole.columns):
+        return n.Solutions(replace(whole.input.conjunction, projection=whole.variables))
+    return whole
 
 
-def _pruned(node: Node, needed: frozenset[Variable]) -> Node:
-    """The node with at least the columns that are needed."""
+def _asked(node: Node, needed: Columns) -> tuple[Columns, ...]:
+    """What a node asks of each of its inputs, if it must give some columns."""
     match node:
-        case Solutions(conjunction):
+        case n.Extend(_, variable, expression):
+            return (needed - {variable} | mentioned(expression),) if variable in needed else (needed,)
+        case n.Filter(_, expression):
+            return (needed | mentioned(expression),)
+        case n.Project(_, columns):
+            return (frozenset(column for name, column in columns if name in needed),)
+        case n.Union():
+            return needed, needed
+        case n.Join(_, _, copies, overlap):
+            both = needed | frozenset(node.shared) | frozenset(v for _, v in copies) | frozenset(overlap)
+            return both, both
+        case n.OrderedJoin(_, _, smaller, _, larger):
+            return needed | {smaller}, needed | {larger}
+        case n.Unmatched(left, matched) | n.Marked(left, matched):
+            # A match is told by the same columns as a row of the left side, and by what the left side had itself.
+            pairs = zip(left.variables, matched.variables, strict=True)
+            return needed, frozenset(name for v, name in pairs if v in needed or v != name)
+        case n.Group(_, keys, aggregates, solution):
+            read = [g for v, g in aggregates if v in needed or not keys]
+            operands = frozenset(g.operand for g in read if g.operand is not None)
+            whole = any(g.operand is None and g.distinct for g in read)
+            return (frozenset(keys) | operands | (frozenset(solution) if whole else frozenset()),)
+        case _:
+            return tuple(frozenset(part.variables) for part in inputs_of(node))
+
+
+def _made(node: Node, needed: Columns, made: dict[Node, Node]) -> Node:
+    """The node over inputs that have been pruned."""
+    match node:
+        case n.Solutions(conjunction):
             projection = tuple(v for v in conjunction.projection if v in needed)
-            return Solutions(replace(conjunction, projection=projection))
-        case Quads():
-            return kept(node, tuple(v for v in node.variables if v in needed))
-        case Rows():
+            return n.Solutions(replace(conjunction, projection=projection))
+        case n.Quads() | n.Rows():
             return node
-        case Extend(inner, variable, expression):
-            if variable not in needed:
-                return _pruned(inner, needed)
-            return replace(node, input=_pruned(inner, needed - {variable} | mentioned(expression)))
-        case Filter(inner, expression):
-            return replace(node, input=_pruned(inner, needed | mentioned(expression)))
-        case Project(inner, columns):
-            columns = tuple((name, column) for name, column in columns if name in needed)
-            found = _pruned(inner, frozenset(column for _, column in columns))
-            names = tuple(name for name, _ in columns)
-            if all(name == column for name, column in columns):
-                if found.variables == names:
-                    return found
-                if isinstance(found, Solutions):
-                    return Solutions(replace(found.conjunction, projection=names))
-            return Project(found, columns)
-        case Union(left, right):
-            return Union(_pruned(left, needed), _pruned(right, needed))
-        case Join(left, right, copies, overlap):
-            copies = tuple((copy, v) for copy, v in copies if copy in needed)
-            needed |= frozenset(node.shared) | frozenset(v for _, v in copies) | frozenset(overlap)
-            return Join(_pruned(left, needed), _pruned(right, needed), copies, overlap)
-        case OrderedJoin(left, right, smaller, _, larger):
-            needed |= {smaller, larger}
-            return replace(node, left=_pruned(left, needed), right=_pruned(right, needed))
-        case Distinct(inner) | TopK(inner):
-            return replace(node, input=_exactly(inner))
-        case Unmatched(left, matched) | Marked(left, matched):
-            # Which row a match came from is told by all columns of the left side.
-            return replace(node, left=_exactly(left), matched=_exactly(matched))
-        case Group(inner, keys, aggregates, solution):
-            aggregates = tuple((v, g) for v, g in aggregates if v in needed or not keys)
-            read = {g.operand for _, g in aggregates if g.operand is not None} | set(keys)
-            whole = any(g.operand is None and g.distinct for _, g in aggregates)
-            solution = solution if whole else ()
-            return Group(_pruned(inner, frozenset(read) | frozenset(solution)), keys, aggregates, solution)
-        case Closure(edges, nodes):
-            return replace(node, edges=_exactly(edges), nodes=None if nodes is None else _exactly(nodes))
-        case Template(inner):
-            return replace(node, input=_exactly(inner))
-        case Ask(inner):
-            return Ask(_exactly(inner))
+        case n.Extend(inner, variable):
+            return replace(node, input=made[inner]) if variable in needed else made[inner]
+        case n.Project(inner, columns):
+            return _projected(made[inner], tuple((name, c) for name, c in columns if name in needed))
+        case n.Union(left, right) | n.Join(left, right) | n.OrderedJoin(left, right):
+            return replace(node, left=made[left], right=made[right])
+        case n.Unmatched(left, matched) | n.Marked(left, matched):
+            assert isinstance(matched, n.Project) or matched.variables == left.variables
+            named = dict(zip(left.variables, matched.variables, strict=True))
+            whole = matched
+            if isinstance(matched, n.Project):
+                named, whole = {v: dict(matched.columns)[name] for v, name in named.items()}, matched.input
+            columns = tuple((named[v], named[v]) for v in made[left].variables)
+            return replace(node, left=made[left], matched=_projected(made[whole], columns))
+        case n.Group(inner, keys, aggregates, solution):
+            read = tuple((v, g) for v, g in aggregates if v in needed or not keys)
+            whole_rows = any(g.operand is None and g.distinct for _, g in read)
+            return n.Group(made[inner], keys, read, solution if whole_rows else ())
+        case n.Closure(edges, nodes):
+            return replace(node, edges=_all_of(edges, made), nodes=None if nodes is None else _all_of(nodes, made))
+        case n.Filter(inner):
+            return replace(node, input=made[inner])
+        case n.Distinct(inner) | n.TopK(inner) | n.Template(inner) | n.Ask(inner):
+            return replace(node, input=_all_of(inner, made))
 
 
-def _exactly(node: Node) -> Node:
-    """The node pruned below, with the columns it has."""
-    return kept(_pruned(node, frozenset(node.variables)), node.variables)
+def _all_of(node: Node, made: dict[Node, Node]) -> Node:
+    """A pruned node with just the columns it had: others may have asked for more of it."""
+    return kept(made[node], node.variables)
+
+
+def _projected(node: Node, columns: tuple[tuple[Variable, Variable], ...]) -> Node:
+    same = all(name == column for name, column in columns) and node.variables == tuple(name for name, _ in columns)
+    return node if same else n.Project(node, columns)

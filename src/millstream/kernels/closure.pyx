@@ -1,0 +1,366 @@
+"""Which nodes reach which over edges that come and go: the pairs of one or more steps, of any number, or of at most one.
+
+Rows of edges are (tags..., from, to), at most two tags; paths do not leave their tags. An edge, a node or a demand is
+there while the weights it was given sum to more than 0. All rows of one change are taken before any is acted upon, then:
+sources that are no longer asked for go, edges go, edges come, new sources start (derivation.pxd). What came and what went
+is logged, and compared at the end of the change with what was shown, so that the output of a change is its net
+difference.
+
+Sources are one node (a constant), the nodes asked for, or all. A pair (n, n) is shown if there is a cycle or a path of
+length zero: always for a constant (with tags: for those given), else for nodes that are given as such and, where that
+matters, asked for. Reversed, paths are followed against the edges, and rows are turned around on the way in and on the
+way out.
+
+Output is a function of the rows that are there before and after a change; only trees (reach.pxd) depend on how these
+came, and they do not show.
+"""
+
+import cython
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memset
+
+from millstream.kernels.derivation cimport (
+    Derivation, edge_comes, edges_go, source_comes, source_goes, touch_node,
+)
+from millstream.kernels.group cimport (
+    CHANGE, MORE_COLUMNS, TICK, WEIGHT, Group, Written, group_close, group_open, group_row, group_write, written_close,
+    written_open, written_take,
+)
+from millstream.kernels.reach cimport (
+    LINKED, LOGGED, MOST_TAGS, REACHED, SHOWN, SOURCE, TOUCHED, Edge, Node, Numbers, Pair, edge_at, edge_find, edge_forget,
+    edge_new, node_at, node_forget, node_of, numbers_close, numbers_push, pair_at, pair_find, pair_forget, reach_bytes,
+    reach_close, reach_open,
+)
+
+cnp.import_array()
+
+cdef enum:
+    EDGES = 0                   # inputs
+    NODES = 1
+    ASKED = 2
+    INPUTS = 3
+
+
+cdef struct Rows:
+    const char* columns
+    int64_t row_bytes
+    int64_t column_bytes
+    const char* more[MORE_COLUMNS]
+    int64_t more_bytes[MORE_COLUMNS]
+    int64_t size
+    int64_t at
+
+
+cdef inline int64_t told(Rows* rows, int which) noexcept nogil:
+    """Tick, change or weight of the row in turn."""
+    return (<int64_t*>(rows.more[which] + rows.at * rows.more_bytes[which]))[0]
+
+
+cdef inline int64_t value(Rows* rows, int column) noexcept nogil:
+    return (<int64_t*>(rows.columns + rows.at * rows.row_bytes + column * rows.column_bytes))[0]
+
+
+cdef cnp.ndarray whole(object given, int dimensions):
+    cdef cnp.ndarray array
+    if not isinstance(given, cnp.ndarray):
+        raise TypeError(f"expected an array, got {type(given).__name__}")
+    array = given
+    if array.ndim != dimensions or cnp.PyArray_TYPE(array) != cnp.NPY_INT64 or not cnp.PyArray_ISBEHAVED_RO(array):
+        raise ValueError(f"expected an array of int64 in {dimensions} dimensions")
+    return array
+
+
+cdef void open_rows(Rows* rows, tuple given, int width) except *:
+    """Points at columns, tick, change and weight, which the caller keeps alive."""
+    cdef cnp.ndarray array
+    cdef int i
+    if len(given) != 1 + MORE_COLUMNS:
+        raise ValueError(f"expected columns, tick, change and weight, got {len(given)} arrays")
+    array = whole(given[0], 2)
+    if array.shape[1] != width:
+        raise ValueError(f"expected {width} columns, got {array.shape[1]}")
+    rows.size = array.shape[0]
+    rows.columns = <const char*>cnp.PyArray_DATA(array)
+    rows.row_bytes = array.strides[0]
+    rows.column_bytes = array.strides[1]
+    for i in range(MORE_COLUMNS):
+        array = whole(given[1 + i], 1)
+        if array.shape[0] != rows.size:
+            raise ValueError("columns differ in length")
+        rows.more[i] = <const char*>cnp.PyArray_DATA(array)
+        rows.more_bytes[i] = array.strides[0]
+
+
+@cython.final
+cdef class PathClosure:
+    """Pairs of nodes that edges connect, kept up to date."""
+
+    cdef Derivation d
+    cdef int tags
+    cdef bint zero_length
+    cdef bint has_source
+    cdef bint has_target
+    cdef bint demanded
+    cdef bint reversed
+    cdef bint negative          # something was taken back that was not there
+    cdef int64_t source
+    cdef int64_t target
+    cdef Numbers touched_edges
+    cdef Numbers going
+    cdef Group group
+    cdef Written written
+
+    def __cinit__(self, int tags, *, source=None, target=None, bint zero_length=False, bint demanded=False,
+                  bint reversed=False, bint one_step=False):
+        if not 0 <= tags <= MOST_TAGS:
+            raise ValueError(f"tags must be from 0 to {MOST_TAGS}, got {tags}")
+        if demanded and source is not None:
+            raise ValueError("a closure of one source has no others that could be asked for")
+        reach_open(&self.d.reach)
+        self.tags = tags
+        group_open(&self.group, tags + 2)
+        written_open(&self.written, tags + 2)
+        self.has_source = source is not None
+        self.has_target = target is not None
+        self.source = 0 if source is None else source
+        self.target = 0 if target is None else target
+        self.zero_length = zero_length and (source is None or target is None or source == target)
+        self.demanded = demanded
+        self.reversed = reversed
+        self.d.one_step = one_step
+        self.d.chosen = demanded or self.has_source
+
+    def __dealloc__(self):
+        reach_close(&self.d.reach)
+        numbers_close(&self.d.log)
+        numbers_close(&self.d.touched)
+        numbers_close(&self.d.queue)
+        numbers_close(&self.d.doubted)
+        numbers_close(&self.touched_edges)
+        numbers_close(&self.going)
+        group_close(&self.group)
+        written_close(&self.written)
+
+    # Taking rows
+
+    cdef int32_t node(self, Rows* rows, int64_t id) noexcept nogil:
+        """The node of an id under the tags of the row in turn."""
+        cdef int64_t ids[MOST_TAGS + 1]
+        cdef int32_t number
+        cdef int i
+        ids[0] = id
+        for i in range(MOST_TAGS):
+            ids[1 + i] = value(rows, i) if i < self.tags else 0
+        number = node_of(&self.d.reach, ids)
+        if self.has_source and id == self.source:
+            node_at(&self.d.reach, number).flags |= SOURCE
+        return number
+
+    cdef void take_edge(self, Rows* rows) noexcept nogil:
+        cdef int32_t start = self.node(rows, value(rows, self.tags + self.reversed))
+        cdef int32_t end = self.node(rows, value(rows, self.tags + 1 - self.reversed))
+        cdef int32_t number = edge_find(&self.d.reach, start, end)
+        cdef Edge* edge
+        if number < 0:
+            number = edge_new(&self.d.reach, start, end)
+        edge = edge_at(&self.d.reach, number)
+        edge.weight += told(rows, WEIGHT)
+        if not edge.flags & TOUCHED:
+            edge.flags |= TOUCHED
+            numbers_push(&self.touched_edges, number)
+
+    cdef void take_node(self, Rows* rows, bint asked) noexcept nogil:
+        cdef int32_t number
+        cdef Node* node
+        if not asked and self.has_source:
+            number = self.node(rows, self.source)
+        else:
+            number = self.node(rows, value(rows, self.tags))
+        node = node_at(&self.d.reach, number)
+        if asked:
+            node.asked += told(rows, WEIGHT)
+        else:
+            node.present += told(rows, WEIGHT)
+        touch_node(&self.d, number)
+
+    # Acting upon a change
+
+    cdef void act(self) noexcept nogil:
+        cdef int64_t i
+        cdef int32_t number
+        cdef Edge* edge
+        if self.demanded:
+            for i in range(self.d.touched.size):
+                number = self.d.touched.items[i]
+                if node_at(&self.d.reach, number).flags & SOURCE and node_at(&self.d.reach, number).asked <= 0:
+                    source_goes(&self.d, number)
+        self.edges_that_go()
+        for i in range(self.touched_edges.size):
+            number = self.touched_edges.items[i]
+            edge = edge_at(&self.d.reach, number)
+            edge.flags &= ~TOUCHED
+            if not edge.flags & LINKED:
+                edge_comes(&self.d, number)
+        self.touched_edges.size = 0
+        if self.demanded:
+            for i in range(self.d.touched.size):
+                number = self.d.touched.items[i]
+                if not node_at(&self.d.reach, number).flags & SOURCE and node_at(&self.d.reach, number).asked > 0:
+                    source_comes(&self.d, number)
+
+    cdef void edges_that_go(self) noexcept nogil:
+        """Leaves only those among the touched that stay or come."""
+        cdef int64_t i, kept = 0
+        cdef int32_t number
+        cdef Edge* edge
+        for i in range(self.touched_edges.size):
+            number = self.touched_edges.items[i]
+            edge = edge_at(&self.d.reach, number)
+            if edge.weight > 0:
+                self.touched_edges.items[kept] = number
+                kept += 1
+                continue
+            self.negative |= edge.weight < 0
+            if edge.flags & LINKED:
+                numbers_push(&self.going, number)
+            else:
+                touch_node(&self.d, edge.start)
+                touch_node(&self.d, edge.end)
+                edge_forget(&self.d.reach, number)
+        self.touched_edges.size = kept
+        if self.going.size:
+            edges_go(&self.d, self.going.items, self.going.size)
+            self.going.size = 0
+
+    # Showing what a change did
+
+    cdef void write(self, int32_t start, int32_t end, int64_t weight) noexcept nogil:
+        cdef int64_t* values
+        cdef int column
+        if self.has_target and node_at(&self.d.reach, end).ids[0] != self.target:
+            return
+        values = group_row(&self.group)
+        for column in range(self.tags):
+            values[column] = node_at(&self.d.reach, start).ids[1 + column]
+        values[self.tags + self.reversed] = node_at(&self.d.reach, start).ids[0]
+        values[self.tags + 1 - self.reversed] = node_at(&self.d.reach, end).ids[0]
+        values[self.tags + 2] = weight
+
+    cdef bint has_zero_length(self, Node* node) noexcept nogil:
+        if not self.zero_length:
+            return False
+        if self.has_source:
+            return node.ids[0] == self.source and (self.tags == 0 or node.present > 0)
+        return node.present > 0 and (not self.demanded or node.asked > 0)
+
+    cdef void show_pair(self, int32_t number) noexcept nogil:
+        cdef Pair* pair = pair_at(&self.d.reach, number)
+        cdef bint reached = pair.flags & REACHED != 0
+        pair.flags &= ~LOGGED
+        if pair.source != pair.node and reached != (pair.flags & SHOWN != 0):
+            self.write(pair.source, pair.node, 1 if reached else -1)
+            pair.flags ^= SHOWN
+        if not reached:
+            pair_forget(&self.d.reach, number)
+
+    cdef void show_node(self, int32_t number) noexcept nogil:
+        """Shows the pair of a node with itself; forgets the node if nothing is known of it any more."""
+        cdef Node* node = node_at(&self.d.reach, number)
+        cdef bint shown = self.has_zero_length(node)
+        node.flags &= ~TOUCHED
+        self.negative |= node.present < 0 or node.asked < 0
+        if not shown and node.out >= 0 and node.into >= 0:
+            shown = pair_find(&self.d.reach, number, number) >= 0
+        if shown != (node.flags & SHOWN != 0):
+            self.write(number, number, 1 if shown else -1)
+            node.flags ^= SHOWN
+        if not shown and node.out < 0 and node.into < 0 and node.present <= 0 and node.asked <= 0:
+            node_forget(&self.d.reach, number)
+
+    cdef void show(self, int64_t tick, int64_t change) noexcept nogil:
+        cdef int64_t i
+        for i in range(self.d.log.size):
+            self.show_pair(self.d.log.items[i])
+        self.d.log.size = 0
+        for i in range(self.d.touched.size):
+            self.show_node(self.d.touched.items[i])
+        self.d.touched.size = 0
+        group_write(&self.group, &self.written, tick, change)
+
+    # From outside
+
+    def begin(self, int64_t tick, int64_t change):
+        """What is there without any rows: a constant reaches itself. To be called once, before `feed`."""
+        cdef int64_t ids[MOST_TAGS + 1]
+        if self.has_source and self.zero_length and self.tags == 0:
+            memset(ids, 0, sizeof(ids))
+            ids[0] = self.source
+            number = node_of(&self.d.reach, ids)
+            node_at(&self.d.reach, number).flags |= SOURCE
+            touch_node(&self.d, number)
+            self.show(tick, change)
+        return written_take(&self.written)
+
+    cdef int next_change(self, Rows* inputs) noexcept nogil:
+        """The input whose row in turn is the first in order of tick and change, -1 after the last."""
+        cdef int i, first = -1
+        for i in range(INPUTS):
+            if inputs[i].at < inputs[i].size and (
+                first < 0 or told(&inputs[i], TICK) < told(&inputs[first], TICK)
+                or (told(&inputs[i], TICK) == told(&inputs[first], TICK)
+                    and told(&inputs[i], CHANGE) < told(&inputs[first], CHANGE))):
+                first = i
+        return first
+
+    cdef void run(self, Rows* inputs) noexcept nogil:
+        cdef int first, i
+        cdef int64_t tick, change
+        while True:
+            first = self.next_change(inputs)
+            if first < 0:
+                return
+            tick = told(&inputs[first], TICK)
+            change = told(&inputs[first], CHANGE)
+            for i in range(first, INPUTS):
+                while inputs[i].at < inputs[i].size and told(&inputs[i], TICK) == tick and told(&inputs[i], CHANGE) == change:
+                    if i == EDGES:
+                        self.take_edge(&inputs[i])
+                    else:
+                        self.take_node(&inputs[i], i == ASKED)
+                    inputs[i].at += 1
+            self.act()
+            self.show(tick, change)
+
+    def feed(self, tuple edges not None, tuple nodes=None, tuple asked=None):
+        """Takes changes in order of tick and change, each input as columns, tick, change and weight; gives what they change in
+        the same form. Nodes, given or asked for, are rows (tags..., node); given ones of a constant source rows (tags...)."""
+        cdef Rows inputs[INPUTS]
+        memset(inputs, 0, sizeof(inputs))
+        open_rows(&inputs[EDGES], edges, self.tags + 2)
+        if nodes is not None:
+            open_rows(&inputs[NODES], nodes, self.tags + (not self.has_source))
+        if asked is not None:
+            if not self.demanded:
+                raise ValueError("the closure was made without sources that are asked for")
+            open_rows(&inputs[ASKED], asked, self.tags + 1)
+        with nogil:
+            self.run(inputs)
+        if self.d.full:
+            self.written.size = 0
+            raise MemoryError("more pairs of nodes are connected than can be numbered")
+        if self.negative:
+            self.negative = False
+            self.written.size = 0
+            raise ValueError("a row was taken back that was not there")
+        return written_take(&self.written)
+
+    @property
+    def stats(self):
+        return {
+            "nodes": int(self.d.reach.nodes.live),
+            "edges": int(self.d.reach.edges.live),
+            "pairs": int(self.d.reach.pairs.live),
+            "bytes": int(reach_bytes(&self.d.reach)),
+        }
