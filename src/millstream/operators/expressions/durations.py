@@ -75,6 +75,11 @@ def compare(left: Duration, right: Duration) -> int | None:
     return orders.pop() if len(orders) == 1 and 0 not in orders else None
 
 
+def key(duration: Duration) -> tuple[Decimal, int]:
+    """Orders all durations, as `compare` does where that has an answer."""
+    return _after(_REFERENCES[0], duration), duration.months
+
+
 def equal(left: Duration, right: Duration) -> bool:
     return left.months == right.months and left.seconds == right.seconds
 
