@@ -127,8 +127,15 @@ def to_single(value: float) -> float:
 
 
 def _single_of_exact(exact: Decimal, nearest: float) -> float:
-    """Single precision straight from the exact number: by way of the nearest double it could be rounded twice."""
-    difference = EXACT.compare(exact, Decimal(nearest))
+    """Single precision straight from the exact number."""
+    return single_beside(nearest, int(EXACT.compare(exact, Decimal(nearest))))
+
+
+def single_beside(nearest: float, difference: int) -> float:
+    """The nearest single of a number whose nearest double is known, and on which side of that it lies: -1, 0 or 1.
+
+    Straight from the double it could be rounded twice.
+    """
     rounded = to_single(nearest)
     if difference == 0:
         return rounded

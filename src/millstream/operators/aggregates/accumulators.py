@@ -1,0 +1,77 @@
+"""Which accumulator does an aggregate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from millstream.kernels.counts import Counts, Distinct, RowCounts
+from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.groups import GroupTable
+from millstream.kernels.ranked import Rank, Ranked
+from millstream.kernels.sums import Sums
+from millstream.operators.aggregates.rest import RestOfSums
+from millstream.operators.aggregates.terms import Terms
+from millstream.operators.expressions.ordering import term_key, value_key
+from millstream.operators.rows import Column
+
+Columns = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateSpec:
+    """An aggregate over a column that was computed below it; operand None for COUNT(*)."""
+
+    function: str
+    operand: int | None = None
+    distinct: bool = False
+    separator: str | None = None
+
+
+class Accumulator(Protocol):
+    """Takes the rows that a table of groups has entered, and writes the result at each of its events."""
+
+    def accumulate(self, table: GroupTable, place: int, columns: Columns, operand: int, weight: Column, /) -> None: ...
+
+
+Step = Callable[[GroupTable, Columns, Column], None]
+
+_WHICH = {
+    "MIN": Rank.FIRST,
+    "MAX": Rank.LAST,
+    "SAMPLE": Rank.FIRST,
+    "MEDIAN": Rank.MIDDLE,
+    "GROUP_CONCAT": Rank.ALL,
+}
+_IN_TERM_ORDER = frozenset({"SAMPLE", "GROUP_CONCAT"})
+_ANY_REPEATS = frozenset({"MIN", "MAX", "SAMPLE"})
+"""Aggregates for which DISTINCT makes no difference."""
+
+
+def step_of(spec: AggregateSpec, place: int, dictionary: Dictionary, solution: tuple[int, ...]) -> Step:
+    """What does an aggregate for a batch, its result being the one at `place`; `solution`: the columns that `*` stands for."""
+    accumulate = _accumulator(spec, dictionary).accumulate
+    operand = -1 if spec.operand is None else spec.operand
+    if not spec.distinct or spec.function in _ANY_REPEATS:
+        return lambda table, columns, weight: accumulate(table, place, columns, operand, weight)
+    weights = Distinct(solution if spec.operand is None else (spec.operand,)).weights
+    return lambda table, columns, weight: accumulate(table, place, columns, operand, weights(table, columns, weight))
+
+
+def _accumulator(spec: AggregateSpec, dictionary: Dictionary) -> Accumulator:
+    function = spec.function
+    if function == "COUNT":
+        return RowCounts() if spec.operand is None and not spec.distinct else Counts()
+    if spec.operand is None:
+        raise ValueError(f"{function} needs an operand")
+    if function in ("SUM", "AVG"):
+        return Sums(dictionary, RestOfSums(dictionary), function == "AVG")
+    if function not in _WHICH:
+        raise ValueError(f"there is no aggregate {function}")
+    by_value = function not in _IN_TERM_ORDER
+    separator = " " if spec.separator is None else spec.separator
+    return Ranked(dictionary, Terms(dictionary, value_key if by_value else term_key, separator), _WHICH[function], by_value)
