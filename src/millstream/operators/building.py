@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 from pyoxigraph import Variable
 
 from millstream.kernels.dictionary import Dictionary
-from millstream.operators import construct, relational, shaping
+from millstream.operators import closure, construct, grouping, ranking, relational, shaping
+from millstream.operators.aggregates.accumulators import AggregateSpec
 from millstream.operators.expressions import Evaluator
 from millstream.operators.keeping import Keeper
 from millstream.operators.operator import Operator
@@ -35,12 +37,24 @@ def build(node: n.Node, dictionary: Dictionary, evaluator: Evaluator, keeper: Ke
             return relational.Unmatched(len(left.variables))
         case n.Marked(left):
             return relational.Marked(len(left.variables), *truth_ids(dictionary))
-        case n.Template(inner, triples, solution):
+        case n.OrderedJoin():
+            raise NotImplementedError
+        case n.Group():
+            return _group(node, dictionary, keeper)
+        case n.TopK(inner, conditions, completion, offset, limit):
+            keys = _places(tuple(v for v, _ in conditions), inner.variables)
+            ordered = tuple((place, down) for place, (_, down) in zip(keys, conditions, strict=True))
+            return ranking.TopK(
+                len(inner.variables), ordered, _places(completion, inner.variables), offset, limit, dictionary
+            )
+        case n.Closure():
+            return _closure(node, dictionary, keeper)
+        case n.Template(_, triples, solution):
             return construct.Template(solution, triples, salt, dictionary, keeper)
         case n.Ask():
             return shaping.Ask(dictionary)
-        case _:
-            raise NotImplementedError(type(node).__name__)
+        case n.Solutions() | n.Quads():
+            raise TypeError(node)
 
 
 def _places(wanted: tuple[Variable, ...], variables: tuple[Variable, ...]) -> tuple[int, ...]:
@@ -58,3 +72,21 @@ def _join(node: n.Join) -> Operator:
         copies=tuple(v for _, v in node.copies),
         overlap=bool(node.overlap),
     )
+
+
+def _group(node: n.Group, dictionary: Dictionary, keeper: Keeper) -> Operator:
+    variables = node.input.variables
+    specs = tuple(
+        AggregateSpec(
+            g.function, None if g.operand is None else variables.index(g.operand), g.distinct, separator=g.separator
+        )
+        for _, g in node.aggregates
+    )
+    keys, solution = _places(node.keys, variables), _places(node.solution, variables)
+    return grouping.Group(len(variables), keys, specs, dictionary, keeper, solution)
+
+
+def _closure(node: n.Closure, dictionary: Dictionary, keeper: Keeper) -> Operator:
+    ends = [None if term is None else dictionary.encode_one(str(term).encode()) for term in (node.fixed_start, node.fixed_end)]
+    keeper.hold(np.array([end for end in ends if end is not None], np.int64))
+    return closure.Closure(len(node.tags), *ends, zero_length=node.zero_length)

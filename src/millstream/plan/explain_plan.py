@@ -76,9 +76,10 @@ class _Plan:
                 keys = ", ".join(p.term(v) + (" descending" if down else "") for v, down in conditions) or "all columns"
                 first = "all" if limit is None else f"first {limit}"
                 return f"{first}{f' after {offset}' if offset else ''} by {keys}: an ordered index"
-            case n.Closure(_, nodes, _, start, end):
-                length = "one or more" if nodes is None else "any number of"
-                return f"from {p.term(start)} to {p.term(end)} by {length} edges: what each start reaches"
+            case n.Closure(_, _, _, start, end, fixed_start, fixed_end, zero_length):
+                length = "any number of" if zero_length else "one or more"
+                ends = f"from {p.term(fixed_start or start)} to {p.term(fixed_end or end)}"
+                return f"paths {ends} by {length} edges: what is reached from each end that is asked for"
             case n.Template(_, triples):
                 return f"triples {' . '.join(p.triple(t) for t in triples)}"
             case n.Ask():

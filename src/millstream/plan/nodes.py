@@ -268,22 +268,25 @@ class TopK:
 
 @dataclass(frozen=True, slots=True)
 class Closure:
-    """Pairs of nodes joined by one or more edges, for each combination of tags; with `nodes`, also each node with itself.
+    """Pairs of nodes joined by one or more edges, for each combination of tags; with `zero_length`, also by none.
 
-    An end that is a constant has no column.
+    An end can be a constant, which its column then repeats.
     """
 
     edges: Node
     """Distinct rows: tags, from, to."""
     nodes: Node | None
-    """Distinct rows: tags, node. Of an end that is a constant only that constant is one, whether it is a node or not."""
+    """What has a path of length zero: distinct rows of tags and node, or of tags alone where an end is a constant."""
     tags: tuple[Variable, ...]
-    start: Variable | a.Term
-    end: Variable | a.Term
+    start: Variable
+    end: Variable
+    fixed_start: a.Term | None
+    fixed_end: a.Term | None
+    zero_length: bool
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        return (*self.tags, *(x for x in (self.start, self.end) if isinstance(x, Variable)))
+        return (*self.tags, self.start, self.end)
 
     @property
     def certain(self) -> frozenset[Variable]:

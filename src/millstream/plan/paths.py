@@ -87,12 +87,13 @@ def _zero_length(subject: End, object_: End, scope: Scope) -> Node:
 
 def _repeated(subject: End, inner: a.PropertyPath, object_: End, scope: Scope, *, zero: bool) -> Node:
     tags = _tags(scope)
-    start = subject if isinstance(subject, Variable) else scope.names.fresh("from")
-    end = object_ if isinstance(object_, Variable) else scope.names.fresh("to")
+    start, fixed_start = (subject, None) if isinstance(subject, Variable) else (scope.names.fresh("from"), subject)
+    end, fixed_end = (object_, None) if isinstance(object_, Variable) else (scope.names.fresh("to"), object_)
     edges = Distinct(kept(path_node(start, inner, end, scope), (*tags, start, end)))
-    node: Node
-    if isinstance(subject, Variable) and isinstance(object_, Variable):
-        nodes = _nodes(scope.names.fresh("node"), scope) if zero else None
-        return Closure(edges, nodes, tags, subject, object_)
-    node = Closure(edges, None, tags, subject, object_)
-    return Distinct(Union(node, _zero_length(subject, object_, scope))) if zero else node
+    nodes: Node | None = None
+    if zero and fixed_start is None and fixed_end is None:
+        nodes = kept(_nodes(start, scope), (*tags, start))
+    elif zero and tags and (fixed_start is None or fixed_end is None or fixed_start == fixed_end):
+        nodes = scope.domain
+    node = Closure(edges, nodes, tags, start, end, fixed_start, fixed_end, zero)
+    return kept(node, (*tags, *(v for v in (subject, object_) if isinstance(v, Variable))))

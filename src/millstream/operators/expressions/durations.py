@@ -75,18 +75,17 @@ def compare(left: Duration, right: Duration) -> int | None:
     return orders.pop() if len(orders) == 1 and 0 not in orders else None
 
 
-<<<<<<< HEAD
 def total_s(duration: Duration) -> Decimal:
     """A number that orders durations wherever `compare` does: the sum of where they lead from each of the references."""
     total = Decimal()
     for reference in _REFERENCES:
         total = EXACT.add(total, _after(reference, duration))
     return total
-=======
+
+
 def key(duration: Duration) -> tuple[Decimal, int]:
     """Orders all durations, as `compare` does where that has an answer."""
     return _after(_REFERENCES[0], duration), duration.months
->>>>>>> hg
 
 
 def equal(left: Duration, right: Duration) -> bool:
