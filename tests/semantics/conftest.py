@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import pytest
+from pyoxigraph import Triple
 
 from millstream import ContinuousQuery, Engine, UnsupportedQueryError
 from tests.reference import Reference, ReferenceQuery
@@ -182,15 +183,23 @@ class EngineMachine(Machine):
 
     def emitted(self, query: ContinuousQuery) -> list[Emission]:
         known = self._emitted.setdefault(id(query), [])
-        known.extend((x.at_ms, x.weight, _row(x.bindings, query)) for x in query.take())
+        known.extend((x.at_ms, x.weight, _row(x, query)) for x in query.take())
         return known
 
     def answer_set(self, query: ContinuousQuery) -> list[tuple[Any, ...]]:
-        return [_row(bindings, query) for bindings in query.solutions()]
+        found = query.solutions()
+        if isinstance(found, bool):
+            return [(found,)]
+        return [(x,) if isinstance(x, Triple) else tuple(x.get(name) for name in query.variables) for x in found]
 
 
-def _row(bindings: Any, query: ContinuousQuery) -> tuple[Any, ...]:
-    return tuple(bindings.get(name) for name in query.variables)
+def _row(answer: Any, query: ContinuousQuery) -> tuple[Any, ...]:
+    match query.variables:
+        case ("subject", "predicate", "object"):
+            return (answer.triple,)
+        case ("boolean",):
+            return (answer.boolean,)
+    return tuple(answer.bindings.get(name) for name in query.variables)
 
 
 MakeMachine: TypeAlias = Callable[..., Machine]

@@ -17,6 +17,7 @@ import pyarrow as pa
 from millstream.engine.answers import Answer, Pending
 from millstream.engine.batch import ElementBatch
 from millstream.engine.datasets import Graph, Triples
+from millstream.engine.feeding import Feeding
 from millstream.engine.feeds import NEVER
 from millstream.engine.intake import Intake
 from millstream.engine.lane import Lanes, Row
@@ -99,6 +100,7 @@ class Core:
         self.undelivered: deque[tuple[Callable[[Answer], object], Answer]] = deque()
         """Answers on their way to callbacks, which must not run before a change has reached all queries."""
         self.pending = Pending(options.max_pending)
+        self.feeding = Feeding(self)
         self._until_housekeeping = _HOUSEKEEPING_EVERY
 
     @property
@@ -131,6 +133,8 @@ class Core:
         return now if self.before <= now + 1 else self.before
 
     def pass_time(self, before: int) -> None:
+        if self.feeding.active:
+            self.feeding.pass_time(before)
         self.before = max(self.before, before)
 
     def catch_up(self, query: ContinuousQuery) -> None:
@@ -151,8 +155,11 @@ class Core:
         """Time comes to the last end of anything a query sees: what expires there does, no window closes there."""
         for stream in self.streams.values():
             stream.settle()
-        end = max((run.last_end() for _, run in self.queries), default=NEVER)
-        if end > NEVER:
+        while True:
+            end = max((run.last_end() for _, run in self.queries), default=NEVER)
+            if end <= NEVER or tick(time_of(end), ELEMENT) <= self.before:
+                break
+            # What is constructed on the way may last longer.
             self.pass_time(tick(time_of(end), ELEMENT))
         self.catch_up_all()
 
@@ -166,6 +173,7 @@ class Core:
             self._element(what, at_ms)
         else:
             self.change_graph(what, at_tick)
+        self.feeding.process()
         self.pass_time(at_tick + 1)
         self._until_housekeeping -= 1
         if self._until_housekeeping <= 0:
@@ -184,17 +192,32 @@ class Core:
             stream.triples,
             stream.elements + 1,
         )
-        self._hand_on(stream, batch, 1, intake.total)
+        self.hand_on(stream, batch, 1, intake.total)
 
     def process_batch(self, stream: Stream, batch: ElementBatch, elements: int) -> None:
         """Elements that happen next; `elements` counts those left out of the batch as well."""
-        self.pass_time(int(batch.ticks[0]))
-        self._hand_on(stream, batch, elements, int(batch.total_triples[-1]) - stream.triples)
-        self.pass_time(int(batch.ticks[-1]) + 1)
+        if self.feeding.active and len(batch) > 1:
+            self._process_singly(stream, batch, elements)
+        else:
+            self.pass_time(int(batch.ticks[0]))
+            self.hand_on(stream, batch, elements, int(batch.total_triples[-1]) - stream.triples)
+            self.feeding.process()
+            self.pass_time(int(batch.ticks[-1]) + 1)
         self.housekeeping()
+
+    def _process_singly(self, stream: Stream, batch: ElementBatch, elements: int) -> None:
+        for place in range(len(batch)):
+            one = batch.slice(place, place + 1)
+            self.pass_time(int(one.ticks[0]))
+            self.hand_on(stream, one, 1, int(one.total_triples[0]) - stream.triples)
+            self.feeding.process()
+            self.pass_time(int(one.ticks[0]) + 1)
+        stream.elements += elements - len(batch)
 
     def find_lanes(self, stream: Stream) -> Lanes | None:
         """The lanes of a stream, looked for once after every change of its readers."""
+        if self.feeding.active:
+            return None
         if not stream.looked_for_lanes:
             lanes = Lanes(Scanner(self.dictionary, summary=stream.summary), self.dictionary)
             stream.lanes = lanes if all(lanes.add(run, stream.iri) for _, run in stream.runs) else None
@@ -205,6 +228,7 @@ class Core:
     def process_now(self, change: GraphChange) -> None:
         """A change that happens now, whatever the time is."""
         self.change_graph(change, self.now_tick)
+        self.feeding.process()
         self._until_housekeeping -= 1
         if self._until_housekeeping <= 0:
             self.housekeeping()
@@ -222,11 +246,11 @@ class Core:
         if self._until_housekeeping <= 0:
             self.housekeeping()
 
-    def _hand_on(self, stream: Stream, batch: ElementBatch, elements: int, triples: int) -> None:
+    def hand_on(self, stream: Stream, batch: ElementBatch, elements: int, triples: int) -> None:
         stream.elements += elements
         stream.triples += triples
         stream.kept += len(batch.triples)
-        for _, run in stream.runs:
+        for _, run in tuple(stream.runs):
             run.elements(batch)
 
     def change_graph(self, change: GraphChange, at_tick: int) -> int:
@@ -285,6 +309,7 @@ class Core:
         handle = ContinuousQuery(self, query, text, on_answer)
         handle.registered_with = (base, now_ms)
         run = QueryRun(query, operator, sources_of(query), self.dictionary, handle.emit, options.t0_ms)
+        run.on_constructed = self.feeding.offer
         handle.attach(run)
         self.queries.append((handle, run))
         for iri in run.streams:
@@ -292,12 +317,14 @@ class Core:
             stream.runs.append((handle, run))
             handle.count_from(stream)
             self._summarise(stream)
+        self.feeding.arrange()
         return handle, run
 
     def start(self, run: QueryRun) -> None:
         """Shows a new query the datasets as they are."""
         contents = {name: graph.triples() for name, graph in self.graphs.items()}
         run.start(contents, self.clock_ms, self.before - 1)
+        self.feeding.process()
 
     def close_query(self, query: ContinuousQuery) -> None:
         for handle, run in self.queries:
@@ -309,6 +336,7 @@ class Core:
                 for iri in run.streams:
                     self.streams[iri].runs.remove((handle, run))
                     self._summarise(self.streams[iri])
+                self.feeding.arrange()
                 self.deliver()
                 return
 

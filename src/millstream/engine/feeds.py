@@ -168,6 +168,11 @@ class StepFeed:
             due.append(piece)
         return due
 
+    @property
+    def next_tick(self) -> int | None:
+        """When something that waits will be seen."""
+        return int(self._waiting[0].now[0]) if self._waiting else None
+
     def last_end(self) -> int:
         return self._last_end
 

@@ -161,6 +161,17 @@ class CloseReporter:
             self._close(self._next_ms)
             self._next_ms = self._following(self._next_ms, upto)
 
+    def next_close(self, ahead: int | None) -> int | None:
+        """The next instant that may emit something, if the next delta comes at a tick."""
+        if self._next_ms is None:
+            return None
+        if self._output is Output.RSTREAM and len(self.answers.rows()[1]):
+            return tick(self._next_ms, GRID)
+        waiting = [int(d.tick[0]) for d in self._waiting] + ([] if ahead is None else [ahead])
+        if not waiting:
+            return None
+        return tick(max(self._next_ms, self._instant(time_of(min(waiting)))), GRID)
+
     def _sum_up(self) -> None:
         """Before the first element there is no instant to wait for: only what all changes come to matters."""
         first, *others = self._waiting

@@ -5,18 +5,18 @@ Everything here is in processing order; the engine sees to that. Ticks say when;
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from pyoxigraph import NamedNode
 
-from millstream.engine.answers import AnswerSet, consolidate
+from millstream.engine.answers import AnswerSet, Emission, consolidate
 from millstream.engine.batch import ElementBatch, GraphRows
 from millstream.engine.counting import CountFeed
 from millstream.engine.datasets import Triples
-from millstream.engine.feeds import NEVER, EventFeed, Feed
+from millstream.engine.feeds import NEVER, EventFeed, Feed, StepFeed
 from millstream.engine.inputs import Input, inputs_of
 from millstream.engine.merged import MergedContent
 from millstream.engine.pieces import Piece, concatenated, in_order, is_ordered, taken
@@ -49,16 +49,26 @@ class QueryRun:
         self._dictionary = dictionary
         self.change = 0
         """The number of the last change."""
+        self.feeds: str | None = None
+        """The stream that its answers form, while somebody reads it."""
+        self.on_constructed: Callable[[str, Triples, int], None] | None = None
         self._initial: Deltas | None = None
         self.tick = NEVER
         self._inputs = inputs_of(query.windows, operator, dictionary, t0_ms)
         self.streams = frozenset(w.stream.value for w in query.windows)
-        self.reporter = self._make_reporter(emit, t0_ms)
+        self._emit = emit
+        self.reporter = self._make_reporter(self._emitted, t0_ms)
         # Windows whose patterns were all optimised away, or that match everything, still close and expire.
         self._visible: dict[StreamWindow, VisibleTicks] = {}
         if isinstance(self.reporter, EverythingReporter):
             self._visible = {w: VisibleTicks(w.window, dictionary, t0_ms) for w in query.windows}
         self._events_open: set[StreamWindow] = set()
+
+    def _emitted(self, emission: Emission) -> None:
+        """One emission: of one change, while its answers form a stream."""
+        self._emit(emission)
+        if self.feeds is not None and self.on_constructed is not None:
+            self.on_constructed(self.feeds, emission.columns, int(emission.at_ms[0]))
 
     def _make_reporter(self, emit: Emit, t0_ms: int) -> Reporter:
         width = self.operator.width
@@ -393,7 +403,24 @@ class QueryRun:
             )
             at_tick = np.full(len(weight), upto, np.int64)
             deltas = Deltas(columns, at_tick, at_tick * 0, weight)
-        self.reporter.report(deltas, upto)
+        if self.feeds is None or not len(deltas):
+            self.reporter.report(deltas, upto)
+            return
+        for part in by_change(deltas):
+            self.reporter.report(part, int(part.tick[0]))
+        self.reporter.report(deltas.pick(slice(0, 0)), upto)
+
+    def next_change(self, before: int) -> int | None:
+        """The first tick before another at which time alone may make it emit something."""
+        if isinstance(self.reporter, EverythingReporter):
+            ticks = [v.next_change(self.tick, before) for v in self._visible.values()]
+            return min((t for t in ticks if t is not None), default=None)
+        ahead = [i.feed.next_tick for i in self._inputs if isinstance(i.feed, StepFeed)]
+        ahead.append(self.operator.next_tick)
+        at_tick = min((t for t in ahead if t is not None), default=None)
+        if isinstance(self.reporter, CloseReporter):
+            return self.reporter.next_close(at_tick)
+        return at_tick
 
     # Looking in -------------------------------------------------------------------------------------------------------
 
@@ -410,6 +437,13 @@ class QueryRun:
                 answers.apply(current.columns, current.weight)
             self.reporter.answers = answers
         return self.reporter.answers
+
+
+def by_change(deltas: Deltas) -> Iterator[Deltas]:
+    """The deltas of each change."""
+    turns = (np.diff(deltas.tick) != 0) | (np.diff(deltas.change) != 0)
+    for part in np.split(np.arange(len(deltas)), np.flatnonzero(turns) + 1):
+        yield deltas.pick(part)
 
 
 def _values(names: Iterable[NamedNode] | None) -> set[str]:

@@ -96,3 +96,6 @@ class Deltas:
 
     def __len__(self) -> int:
         return len(self.tick)
+
+    def pick(self, which: npt.NDArray[np.bool_] | npt.NDArray[np.intp] | slice) -> Deltas:
+        return Deltas(self.columns[which], self.tick[which], self.change[which], self.weight[which])

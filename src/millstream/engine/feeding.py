@@ -1,0 +1,101 @@
+"""CONSTRUCT queries whose answers are elements of streams that other queries read.
+
+What one change constructs is one element, processed next, at the same millisecond. So while some query feeds another,
+nothing is done in batches: elements are processed one by one, and time passes from one change to the next, each query
+after those that feed the streams it reads.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from millstream.engine.batch import ElementBatch
+from millstream.engine.datasets import Triples
+from millstream.language import algebra as a
+from millstream.operators.rows import GRID, time_of
+
+if TYPE_CHECKING:
+    from millstream.engine.core import Core
+    from millstream.engine.query import ContinuousQuery
+    from millstream.engine.run import QueryRun
+
+Running = tuple["ContinuousQuery", "QueryRun"]
+
+
+def fed_stream(query: a.Query) -> str | None:
+    """The stream that a query's answers form."""
+    is_stream = query.form is a.Form.CONSTRUCT and query.output in (a.Output.ISTREAM, a.Output.RSTREAM)
+    return query.name if is_stream else None
+
+
+class Feeding:
+    """What was constructed and not yet processed, and who comes after whom."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._waiting: deque[tuple[str, Triples, int]] = deque()
+        self._order: list[Running] = []
+        self.active = False
+        """Whether some query reads what another constructs."""
+
+    def arrange(self) -> None:
+        """Looks again who feeds whom, after queries came or went."""
+        core = self._core
+        fed = {name for _, run in core.queries if (name := fed_stream(run.query)) is not None}
+        self.active = any(core.streams[iri].runs for iri in fed if iri in core.streams)
+        for _, run in core.queries:
+            run.feeds = fed_stream(run.query) if self.active else None
+        self._order = []
+        for running in core.queries:
+            self._place(running, ())
+
+    def _place(self, running: Running, path: tuple[Running, ...]) -> None:
+        if running in self._order or running in path:
+            return
+        for other in self._core.queries:
+            if other[1].feeds in running[1].streams:
+                self._place(other, (*path, running))
+        self._order.append(running)
+
+    def offer(self, stream: str, columns: Triples, at_ms: int) -> None:
+        """Triples that one change constructed."""
+        texts = [self._core.dictionary.decode(np.ascontiguousarray(column)).to_pylist() for column in columns.T]
+        order = sorted(range(len(columns)), key=lambda row: tuple(column[row] for column in texts))
+        self._waiting.append((stream, np.ascontiguousarray(columns[order]), at_ms))
+
+    def process(self) -> None:
+        """Processes what waits, and what that constructs."""
+        while self._waiting:
+            stream_iri, triples, at_ms = self._waiting.popleft()
+            stream = self._core.stream(stream_iri)
+            size = len(triples)
+            batch = ElementBatch(
+                stream_iri,
+                np.array([at_ms], np.int64),
+                triples,
+                np.zeros(size, np.int64),
+                stream.triples + 1 + np.arange(size),
+                np.array([stream.triples + size], np.int64),
+                stream.triples,
+                stream.elements + 1,
+            )
+            self._core.hand_on(stream, batch, 1, size)
+
+    def pass_time(self, before: int) -> None:
+        """All that time brings by itself before a tick, change by change."""
+        while True:
+            ticks = [t for _, run in self._order if (t := run.next_change(before)) is not None]
+            at_tick = min(ticks, default=before)
+            if at_tick >= before:
+                return
+            self._core.before = max(self._core.before, at_tick + 1)
+            for _, run in self._order:
+                run.pass_time(at_tick + 1)
+                if at_tick & 3 == GRID:
+                    # What is fed at an instant belongs to the same instant of those that read it.
+                    self.process()
+            self.process()
+            assert time_of(at_tick) <= self._core.clock_ms
