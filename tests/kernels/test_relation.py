@@ -202,3 +202,31 @@ def test_columns_of_different_length_are_refused():
 def test_widths_below_zero_are_refused(make):
     with pytest.raises(ValueError, match="at least 0"):
         make(-1)
+
+
+def test_a_class_can_be_asked_by_a_new_key_at_every_size():
+    # Its table may just then be moving from an old place to a new one.
+    for size in range(1, 120):
+        table = JoinTable(2, 2, [(1, 0)], [False])
+        feed(table, {(i, i): 1 for i in range(size)}, {})
+        assert feed(table, {}, {(NONE, 9): 1}) == {(i, i, 9): 1 for i in range(size)}
+
+
+SO_MANY = 300_000
+"""Among so many keys about ten pairs have the same hash of 32 bits."""
+
+
+def test_keys_with_equal_hashes_are_told_apart():
+    keys, ones, none = np.arange(SO_MANY), np.ones(SO_MANY, np.int64), np.zeros(SO_MANY, np.int64)
+    table = JoinTable(1, 1, [(0, 0)], [True])
+    out, _, _, weight = table.feed(keys[:, None], keys, none, ones, keys[:, None], keys, none, ones)
+    assert np.array_equal(out[:, 0], keys)
+    assert (weight == 1).all()
+
+
+def test_rows_with_equal_hashes_are_told_apart():
+    rows, ones = np.arange(SO_MANY)[:, None], np.ones(SO_MANY, np.int64)
+    counter = RowCounter(1)
+    assert len(counter.apply(rows, ones)[0]) == SO_MANY
+    assert len(counter.apply(rows, -ones)[0]) == SO_MANY
+    assert counter.stats["rows"] == 0

@@ -124,6 +124,30 @@ def test_marked_rows_say_whether_they_are_matched(data, width):
     )
 
 
+def current(history, upto):
+    """The rows of a history up to an instant, as one change."""
+    held = Counter()
+    for at, members in history:
+        if at <= upto:
+            held.update(members)
+    return [(upto, {row: n for row, n in held.items() if n})]
+
+
+@settings(deadline=None)
+@given(two_sides(), st.sampled_from([Join, Minus]), st.data())
+def test_an_operator_rebuilt_from_current_rows_goes_on_like_the_first(sides, kind, data):
+    left, right, certain, inputs, _ = sides
+    times = sorted({at for history in inputs for at, _ in history})
+    cut = data.draw(st.integers(0, len(times)))
+    upto = times[cut - 1] if cut else (0, 0)
+    first, second = kind(left, right, certain), kind(left, right, certain)
+    widths = [len(left), len(right)]
+    applied(first, widths, [[c for c in history if c[0] <= upto] for history in inputs], [])
+    applied(second, widths, [current(history, upto) for history in inputs], [])
+    later = [[c for c in history if c[0] > upto] for history in inputs]
+    assert applied(second, widths, later, []) == applied(first, widths, later, [])
+
+
 @pytest.mark.parametrize(
     ("operator", "inputs"), [(Distinct(2), 1), (Join("ab", "bc", "b"), 2), (Unmatched(2), 2), (Marked(2, FALSE, TRUE), 2)]
 )

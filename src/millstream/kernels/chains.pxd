@@ -2,14 +2,17 @@
 
 The columns two sides share are *certain* (bound in every row of both) or not. Rows in which the same uncertain columns are bound form a
 class, named by its mask. Two rows of classes a and b match if they are equal in the certain columns and in those bound in both, a & b:
-that is the *key* of the pair of classes. A class has chains for every key by which it was asked, made when it is asked
-first, from then on kept.
+that is the *key* of the pair of classes. A class has chains for the key of all its bound columns from the start, and for every other key
+by which it was asked: made when it is asked first, from then on kept.
 
     key's index: hash --> first row <-> row <-> row        link j of a row: next and previous of its chain for key j
 
 Invariants
 - In every chain of a class's key j all rows are equal in the key's columns; every row of the class is in one chain of each key.
 - The index holds the first row of each chain; a new row goes second, so that the index is not touched.
+- Key 0 of a class is that of all its bound columns.
+
+Hints only fetch memory: what a row some places ahead will probably look at.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
@@ -18,15 +21,18 @@ from libc.string cimport memset
 from millstream.kernels.memory cimport block_free, block_resize
 from millstream.kernels.multiset cimport (
     Multiset, multiset_bytes, multiset_close, multiset_enter, multiset_find, multiset_leave, multiset_open, multiset_widen,
-    row_at, row_hash,
+    row_at, row_hash, take_row,
 )
 from millstream.kernels.table cimport (
-    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, index_replace, mix, probe, probe_next,
+    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, index_replace, mix, prefetch,
+    prefetch_slot, probe, probe_next,
 )
 
 cdef enum:
     NEXT_ROW = 0
     PREVIOUS_ROW = 1
+    FAR = 16                    # rows ahead: fetch slots of the indexes; a power of two
+    NEAR = 8                    # rows ahead: fetch the rows that these slots hold
 
 
 cdef struct Key:
@@ -41,6 +47,13 @@ cdef struct RowClass:
     int key_count
 
 
+cdef struct Hint:
+    int ours                    # class of the row, -1 if unknown
+    int theirs                  # class of the other side in which the same is bound, -1 if unknown
+    uint32_t hash
+    uint32_t key_hash
+
+
 cdef struct Side:
     int width
     int certain                 # shared columns that are certain: the first of them
@@ -49,6 +62,7 @@ cdef struct Side:
     int64_t* row                # the row being taken
     RowClass* classes
     int class_count
+    Hint hints[FAR]             # by place, modulo FAR
 
 
 cdef inline void side_open(Side* side, int width, int certain, int shared) noexcept nogil:
@@ -202,12 +216,19 @@ cdef inline int class_key(Side* side, RowClass* rows, uint64_t common) noexcept 
     return key
 
 
-cdef inline RowClass* side_class(Side* side, uint64_t mask) noexcept nogil:
+cdef inline int find_class(Side* side, uint64_t mask) noexcept nogil:
     cdef int i
-    cdef RowClass* made
     for i in range(side.class_count):
         if side.classes[i].mask == mask:
-            return &side.classes[i]
+            return i
+    return -1
+
+
+cdef inline RowClass* side_class(Side* side, uint64_t mask) noexcept nogil:
+    cdef int known = find_class(side, mask)
+    cdef RowClass* made
+    if known >= 0:
+        return &side.classes[known]
     side.classes = <RowClass*>block_resize(side.classes, side.class_count * sizeof(RowClass),
                                            (side.class_count + 1) * sizeof(RowClass))
     made = &side.classes[side.class_count]
@@ -215,6 +236,7 @@ cdef inline RowClass* side_class(Side* side, uint64_t mask) noexcept nogil:
     memset(made, 0, sizeof(RowClass))
     made.mask = mask
     multiset_open(&made.rows, side.width, 1)
+    class_key(side, made, mask)
     return made
 
 
@@ -237,3 +259,49 @@ cdef inline void side_add(Side* side, uint64_t mask, int64_t weight) noexcept no
         for key in range(rows.key_count):
             chain_leave(side, rows, number, key)
         multiset_leave(&rows.rows, number, hash)
+
+
+# Hints
+
+cdef inline void fetch_record(Index* index, Multiset* rows, uint32_t hash) noexcept nogil:
+    """Fetches the row that stands where the hash leads to."""
+    cdef uint64_t slot = index.slots[hash & index.mask]
+    if slot != 0:
+        prefetch(row_at(rows, <int32_t>(<uint32_t>slot - 1)))
+
+
+cdef inline void look_far(Side* side, Side* other, const int64_t[:, :] columns, int64_t place) noexcept nogil:
+    cdef Hint* hint = &side.hints[place & (FAR - 1)]
+    cdef uint64_t mask
+    take_row(side.row, columns, place, side.width)
+    mask = bound_columns(side, side.row)
+    hint.hash = row_hash(side.row, side.width)
+    hint.key_hash = key_hash(side, side.row, mask)
+    hint.ours = find_class(side, mask)
+    hint.theirs = find_class(other, mask)
+    if hint.ours >= 0:
+        prefetch_slot(&side.classes[hint.ours].rows.index, hint.hash)
+        prefetch_slot(&side.classes[hint.ours].keys[0].index, hint.key_hash)
+    if hint.theirs >= 0:
+        prefetch_slot(&other.classes[hint.theirs].keys[0].index, hint.key_hash)
+
+
+cdef inline void look_near(Side* side, Side* other, int64_t place) noexcept nogil:
+    """For a place that was looked at when it was far."""
+    cdef Hint* hint = &side.hints[place & (FAR - 1)]
+    cdef RowClass* rows
+    if hint.ours >= 0:
+        rows = &side.classes[hint.ours]
+        fetch_record(&rows.rows.index, &rows.rows, hint.hash)
+        fetch_record(&rows.keys[0].index, &rows.rows, hint.key_hash)
+    if hint.theirs >= 0:
+        rows = &other.classes[hint.theirs]
+        fetch_record(&rows.keys[0].index, &rows.rows, hint.key_hash)
+
+
+cdef inline void look_ahead(Side* side, Side* other, const int64_t[:, :] columns, int64_t place) noexcept nogil:
+    """Before the row at this place is taken, places being taken in order."""
+    if place + FAR < columns.shape[0]:
+        look_far(side, other, columns, place + FAR)
+    if place + NEAR >= FAR and place + NEAR < columns.shape[0]:
+        look_near(side, other, place + NEAR)

@@ -13,6 +13,7 @@ from millstream.kernels.memory cimport block_free, block_resize
 
 cdef enum:
     SMALL = 12                  # up to so many rows are sorted by insertion
+    KEPT = 1 << 18              # room for more rows than this is given back
     MORE_COLUMNS = 3
     TICK = 0                    # places of the further columns, after the width
     CHANGE = 1
@@ -45,6 +46,10 @@ cdef inline void group_close(Group* group) noexcept nogil:
     block_free(group.rows, group.capacity * group.stride * sizeof(int64_t))
     block_free(group.order, group.capacity * sizeof(int32_t))
     block_free(group.other_order, group.capacity * sizeof(int32_t))
+    group.rows = NULL
+    group.order = NULL
+    group.other_order = NULL
+    group.capacity = 0
 
 
 cdef inline void group_grow(Group* group) noexcept nogil:
@@ -133,12 +138,18 @@ cdef inline void written_open(Written* written, int width) noexcept nogil:
         written.columns[column] = NULL
 
 
-cdef inline void written_close(Written* written) noexcept nogil:
+cdef inline void written_shrink(Written* written) noexcept nogil:
     cdef int column
-    if written.columns == NULL:
-        return
     for column in range(written.width + MORE_COLUMNS):
         block_free(written.columns[column], written.capacity * sizeof(int64_t))
+        written.columns[column] = NULL
+    written.capacity = 0
+
+
+cdef inline void written_close(Written* written) noexcept nogil:
+    if written.columns == NULL:
+        return
+    written_shrink(written)
     block_free(written.columns, (written.width + MORE_COLUMNS) * sizeof(int64_t*))
     written.columns = NULL
 
@@ -183,6 +194,8 @@ cdef inline void group_write(Group* group, Written* written, int64_t tick, int64
             write_row(written, group.rows + row * group.stride, tick, change, weight)
         i = j
     group.size = 0
+    if group.capacity > KEPT:
+        group_close(group)
 
 
 cdef inline tuple written_take(Written* written):
@@ -203,4 +216,6 @@ cdef inline tuple written_take(Written* written):
         memcpy(cnp.PyArray_DATA(change), written.columns[written.width + CHANGE], size * sizeof(int64_t))
         memcpy(cnp.PyArray_DATA(weight), written.columns[written.width + WEIGHT], size * sizeof(int64_t))
     written.size = 0
+    if written.capacity > KEPT:
+        written_shrink(written)
     return columns.T, tick, change, weight

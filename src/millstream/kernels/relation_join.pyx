@@ -11,7 +11,7 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from millstream.kernels.chains cimport (
-    NEXT_ROW, RowClass, Side, bound_columns, chain_find, class_key, key_hash, link_of, side_add, side_bytes, side_close,
+    NEXT_ROW, RowClass, Side, bound_columns, chain_find, class_key, key_hash, link_of, look_ahead, side_add, side_bytes, side_close,
     side_open, side_size,
 )
 from millstream.kernels.group cimport (
@@ -146,10 +146,12 @@ cdef class JoinTable:
                     at_tick = tick
                     at_change = change
                 if side == LEFT:
+                    look_ahead(&self.sides[LEFT], &self.sides[RIGHT], left, i)
                     take_row(self.sides[LEFT].row, left, i, self.sides[LEFT].width)
                     self.add(LEFT, left_weight[i])
                     i += 1
                 else:
+                    look_ahead(&self.sides[RIGHT], &self.sides[LEFT], right, j)
                     take_row(self.sides[RIGHT].row, right, j, self.sides[RIGHT].width)
                     self.add(RIGHT, right_weight[j])
                     j += 1
