@@ -41,6 +41,7 @@ cdef enum:
     NODES = 1
     ASKED = 2
     INPUTS = 3
+    KEPT = 1 << 16              # rows for which room is kept from one call to the next
 
 
 cdef struct Rows:
@@ -289,6 +290,23 @@ cdef class PathClosure:
         self.d.touched.size = 0
         group_write(&self.group, &self.written, tick, change)
 
+    cdef tuple taken(self):
+        """What was written. Room for far more than a call mostly needs is given back."""
+        cdef tuple rows = written_take(&self.written)
+        if self.written.capacity > KEPT:
+            written_close(&self.written)
+            memset(&self.written, 0, sizeof(Written))
+            written_open(&self.written, self.tags + 2)
+        if self.group.capacity > KEPT:
+            group_close(&self.group)
+            memset(&self.group, 0, sizeof(Group))
+            group_open(&self.group, self.tags + 2)
+        if self.d.log.capacity > KEPT:
+            numbers_close(&self.d.log)
+        if self.d.doubted.capacity > KEPT:
+            numbers_close(&self.d.doubted)
+        return rows
+
     # From outside
 
     def begin(self, int64_t tick, int64_t change):
@@ -301,7 +319,7 @@ cdef class PathClosure:
             node_at(&self.d.reach, number).flags |= SOURCE
             touch_node(&self.d, number)
             self.show(tick, change)
-        return written_take(&self.written)
+        return self.taken()
 
     cdef int next_change(self, Rows* inputs) noexcept nogil:
         """The input whose row in turn is the first in order of tick and change, -1 after the last."""
@@ -315,6 +333,7 @@ cdef class PathClosure:
         return first
 
     cdef void run(self, Rows* inputs) noexcept nogil:
+        cdef Rows* rows
         cdef int first, i
         cdef int64_t tick, change
         while True:
@@ -324,12 +343,13 @@ cdef class PathClosure:
             tick = told(&inputs[first], TICK)
             change = told(&inputs[first], CHANGE)
             for i in range(first, INPUTS):
-                while inputs[i].at < inputs[i].size and told(&inputs[i], TICK) == tick and told(&inputs[i], CHANGE) == change:
+                rows = &inputs[i]
+                while rows.at < rows.size and told(rows, TICK) == tick and told(rows, CHANGE) == change:
                     if i == EDGES:
-                        self.take_edge(&inputs[i])
+                        self.take_edge(rows)
                     else:
-                        self.take_node(&inputs[i], i == ASKED)
-                    inputs[i].at += 1
+                        self.take_node(rows, i == ASKED)
+                    rows.at += 1
             self.act()
             self.show(tick, change)
 
@@ -354,7 +374,7 @@ cdef class PathClosure:
             self.negative = False
             self.written.size = 0
             raise ValueError("a row was taken back that was not there")
-        return written_take(&self.written)
+        return self.taken()
 
     @property
     def stats(self):

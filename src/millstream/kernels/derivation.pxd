@@ -7,8 +7,9 @@ Edges that went: only pairs whose last edge went are in doubt, and what is below
 paths would go wrong on cycles, and deleting and deriving again (DRed) all that is reachable from v would go through a
 whole strongly connected component for every source, to find that nothing changed. With trees it is
 
-1. a pair whose last edge went takes another edge into its node, if a few steps up the tree from there come to the source;
-2. else it is doubted, and all below it;
+1. a pair whose last edge went and that has much below it takes another edge into its node, if a few steps up the tree
+   from there come to the source;
+2. any other is doubted, and all below it: mostly that is little;
 3. a doubted pair with an edge from a node that is reached without doubt has that as its last edge, and so has what
    follows from it;
 4. what is doubted still is not reached.
@@ -27,6 +28,7 @@ from millstream.kernels.reach cimport (
 )
 
 cdef enum:
+    FEW_BELOW = 32              # edges looked at to see that there is little below a pair
     FEW_EDGES = 8               # tried for a way up the tree
     FEW_STEPS = 64              # taken up the tree, for each
     MOST_PAIRS = 0x7FFFFFFE
@@ -145,9 +147,33 @@ cdef inline void source_goes(Derivation* d, int32_t source) noexcept nogil:
 
 # Edges that go
 
+cdef inline bint has_little_below(Derivation* d, int32_t number) noexcept nogil:
+    cdef int64_t at = 0
+    cdef int32_t source = pair_at(&d.reach, number).source
+    cdef int32_t node, edge_number, below
+    cdef int looked = 0
+    d.queue.size = 0
+    numbers_push(&d.queue, pair_at(&d.reach, number).node)
+    while at < d.queue.size:
+        node = d.queue.items[at]
+        at += 1
+        if node == source:
+            continue
+        edge_number = node_at(&d.reach, node).out
+        while edge_number >= 0:
+            looked += 1
+            if looked > FEW_BELOW:
+                return False
+            below = pair_find(&d.reach, source, edge_at(&d.reach, edge_number).end)
+            if below >= 0 and pair_at(&d.reach, below).edge == edge_number:
+                numbers_push(&d.queue, pair_at(&d.reach, below).node)
+            edge_number = edge_at(&d.reach, edge_number).out.next
+    return True
+
+
 cdef inline bint leads_up(Derivation* d, int32_t number, int32_t edge_number) noexcept nogil:
-    """Whether the tree leads from an edge's start to the source in a few steps, without this pair, and nothing on the way
-    is in doubt or about to be."""
+    """Whether the tree leads from an edge's start to the source in a few steps, and nothing on the way is in doubt or has an
+    edge that went, as this pair itself has."""
     cdef int32_t source = pair_at(&d.reach, number).source
     cdef int32_t node = edge_at(&d.reach, edge_number).start
     cdef int32_t above
@@ -156,7 +182,7 @@ cdef inline bint leads_up(Derivation* d, int32_t number, int32_t edge_number) no
         if node == source:
             return True
         above = pair_find(&d.reach, source, node)
-        if above < 0 or above == number or pair_at(&d.reach, above).flags & (REACHED | DOUBTED) != REACHED:
+        if above < 0 or pair_at(&d.reach, above).flags & (REACHED | DOUBTED) != REACHED:
             return False
         edge_number = pair_at(&d.reach, above).edge
         if not edge_at(&d.reach, edge_number).flags & LINKED:
@@ -193,7 +219,7 @@ cdef inline void doubt_users(Derivation* d, int32_t edge_number) noexcept nogil:
     while user >= 0:
         number = user
         user = pair_at(&d.reach, number).user.next
-        if d.one_step or not finds_way_up(d, number):
+        if d.one_step or has_little_below(d, number) or not finds_way_up(d, number):
             doubt(d, number)
 
 

@@ -103,8 +103,10 @@ cdef inline void numbers_push(Numbers* numbers, int32_t number) noexcept nogil:
 
 
 cdef inline void numbers_close(Numbers* numbers) noexcept nogil:
+    """Frees the room of numbers, which are none then."""
     block_free(numbers.items, numbers.capacity * sizeof(int32_t))
     numbers.items = NULL
+    numbers.size = numbers.capacity = 0
 
 
 cdef inline void reach_open(Reach* reach) noexcept nogil:
