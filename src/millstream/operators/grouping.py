@@ -21,7 +21,7 @@ class Holder(Protocol):
 
 
 class Group:
-    """Groups rows of `width` columns by those at `keys`; gives the keys, then a column an aggregate, -1 where it has no value.
+    """Groups rows of `width` columns by those at `keys`; gives the keys, then a column an aggregate, -1 without a value.
 
     After every change each group whose row is another than before takes that back and gives the new one. Without keys
     there is one group, whatever the rows: `begin`, called once before all else, gives its row over nothing.

@@ -53,7 +53,7 @@ _ANY_REPEATS = frozenset({"MIN", "MAX", "SAMPLE"})
 
 
 def step_of(spec: AggregateSpec, place: int, dictionary: Dictionary, solution: tuple[int, ...]) -> Step:
-    """What does an aggregate for a batch, its result being the one at `place`; `solution`: the columns that `*` stands for."""
+    """What does an aggregate for a batch, giving the result at `place`; `solution` are the columns that `*` stands for."""
     accumulate = _accumulator(spec, dictionary).accumulate
     operand = -1 if spec.operand is None else spec.operand
     if not spec.distinct or spec.function in _ANY_REPEATS:
