@@ -23,6 +23,7 @@ import numpy as np
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t
 
+from millstream.kernels.arrays cimport Strided, read_array, word_at
 from millstream.kernels.dictionary_values cimport TYPED, kind_of
 from millstream.kernels.growing cimport growing_close, growing_room
 from millstream.kernels.keyed cimport (
@@ -61,6 +62,7 @@ cdef class GroupTable:
         growing_close(&self.places)
         growing_close(&self.key)
         growing_close(&self.slots_block)
+        growing_close(&self.weights_block)
         growing_close(&self.changes_block)
         growing_close(&self.event_slots_block)
         growing_close(&self.event_rows_block)
@@ -74,25 +76,25 @@ cdef class GroupTable:
     cdef int64_t slot_count(self) noexcept nogil:
         return self.groups.records.size
 
-    cdef int check(self, int place, const int64_t[:, :] columns, int operand, const int64_t[:] weight) except -1:
-        """That the arguments of an accumulator fit the batch entered; operand -1 stands for none."""
+    cdef int check(self, int place, int operand) except -1:
+        """That an accumulator's arguments fit; operand -1 stands for none."""
         if not 0 <= place < self.results_width:
             raise ValueError(f"there is no result {place} among {self.results_width}")
-        if columns.shape[0] != self.row_count or weight.shape[0] != self.row_count:
-            raise ValueError(f"{self.row_count} rows were entered, not {columns.shape[0]}")
-        if not -1 <= operand < columns.shape[1]:
-            raise ValueError(f"there is no column {operand} among {columns.shape[1]}")
+        if not -1 <= operand < self.width:
+            raise ValueError(f"there is no column {operand} among {self.width}")
         return 0
 
     # Entering.
 
     cdef void make_room(self, int64_t rows) noexcept nogil:
         growing_room(&self.slots_block, rows, sizeof(int64_t))
+        growing_room(&self.weights_block, rows, sizeof(int64_t))
         growing_room(&self.changes_block, rows, sizeof(Change))
         growing_room(&self.event_slots_block, rows, sizeof(int64_t))
         growing_room(&self.event_rows_block, rows, sizeof(int64_t))
         growing_room(&self.results_block, rows * self.results_width, sizeof(int64_t))
         self.slots = <int64_t*>self.slots_block.data
+        self.weights = <int64_t*>self.weights_block.data
         self.changes = <Change*>self.changes_block.data
         self.event_slots = <int64_t*>self.event_slots_block.data
         self.event_rows = <int64_t*>self.event_rows_block.data
@@ -100,12 +102,12 @@ cdef class GroupTable:
         self.event_count = 0
         self.change_count = 0
 
-    cdef int64_t group_of(self, const int64_t[:, :] columns, int64_t row) noexcept nogil:
+    cdef int64_t group_of(self, int64_t row) noexcept nogil:
         cdef int64_t* key = <int64_t*>self.key.data
         cdef int64_t* places = <int64_t*>self.places.data
         cdef int i
         for i in range(self.groups.width):
-            key[i] = columns[row, places[i]]
+            key[i] = word_at(&self.columns, row, places[i])
         return keyed_get(&self.groups, key, keyed_hash(&self.groups, key))
 
     cdef void touch(self, int64_t slot) noexcept nogil:
@@ -132,22 +134,37 @@ cdef class GroupTable:
         self.stamp += 1
         return sound
 
-    def enter(self, const int64_t[:, :] columns, const int64_t[:] tick, const int64_t[:] change, const int64_t[:] weight):
-        """Takes the rows of a batch into their groups."""
-        cdef int64_t n = columns.shape[0], i, slot
+    cdef bint enter_rows(self, Strided* tick, Strided* change, Strided* weight) noexcept nogil:
+        cdef int64_t n = self.columns.rows, i, slot, at_tick, number
         cdef bint sound = True
-        if columns.shape[1] != self.width or not (tick.shape[0] == change.shape[0] == weight.shape[0] == n):
-            raise ValueError(f"expected {self.width} columns of one length")
         self.make_room(n)
+        for i in range(n):
+            slot = self.group_of(i)
+            self.slots[i] = slot
+            self.weights[i] = word_at(weight, i, 0)
+            keyed_at(&self.groups, slot)[self.groups.width + ROWS] += self.weights[i]
+            self.touch(slot)
+            at_tick = word_at(tick, i, 0)
+            number = word_at(change, i, 0)
+            if i + 1 == n or at_tick != word_at(tick, i + 1, 0) or number != word_at(change, i + 1, 0):
+                sound &= self.close_change(i + 1, at_tick, number)
+        self.row_count = n
+        return sound
+
+    def enter(self, columns, tick, change, weight):
+        """Takes the rows of a batch into their groups; the columns are read until `emit`."""
+        cdef Strided ticks, changes, weights
+        cdef bint sound
+        self.make_room(0)
+        read_array(columns, 2, &self.columns)
+        read_array(tick, 1, &ticks)
+        read_array(change, 1, &changes)
+        read_array(weight, 1, &weights)
+        if self.columns.width != self.width or not (ticks.rows == changes.rows == weights.rows == self.columns.rows):
+            raise ValueError(f"expected {self.width} columns of one length")
+        self.column_array = columns
         with nogil:
-            for i in range(n):
-                slot = self.group_of(columns, i)
-                self.slots[i] = slot
-                keyed_at(&self.groups, slot)[self.groups.width + ROWS] += weight[i]
-                self.touch(slot)
-                if i + 1 == n or tick[i] != tick[i + 1] or change[i] != change[i + 1]:
-                    sound &= self.close_change(i + 1, tick[i], change[i])
-            self.row_count = n
+            sound = self.enter_rows(&ticks, &changes, &weights)
         if not sound:
             raise ValueError("more rows of a group left than had entered")
 
@@ -172,61 +189,100 @@ cdef class GroupTable:
                 group[ROWS] = -1            # not again
                 keyed_drop(&self.groups, <int32_t>self.event_slots[i])
 
+    cdef bint differs(self, int64_t event) noexcept nogil:
+        cdef int64_t* shown = keyed_at(&self.groups, self.event_slots[event]) + self.groups.width + RESULTS
+        cdef int64_t* results = <int64_t*>self.results_block.data
+        cdef int place
+        for place in range(self.results_width):
+            if shown[place] != results[place * self.event_count + event]:
+                return True
+        return False
+
+    cdef void show(self, Output* out, int64_t event, bint new) noexcept nogil:
+        """Writes the row that a group shows; a new one after its results have been put into the record."""
+        cdef int64_t* group = keyed_at(&self.groups, self.event_slots[event])
+        cdef int64_t* into = out.words + out.rows
+        cdef int64_t made
+        cdef int place
+        for place in range(self.groups.width):
+            into[0] = group[place]
+            into += out.stride
+        for place in range(self.results_width):
+            made = group[self.groups.width + RESULTS + place]
+            into[0] = made
+            into += out.stride
+            if 0 <= kind_of(made) <= TYPED:
+                out.appeared += new
+                out.went += not new
+        into[2 * out.stride] = 1 if new else -1
+        out.rows += 1
+
+    cdef void show_events(self, Output* out) noexcept nogil:
+        cdef int64_t event, at = 0, was
+        cdef int64_t* group
+        cdef int64_t* ticks = out.words + (self.groups.width + self.results_width) * out.stride
+        cdef int64_t* results = <int64_t*>self.results_block.data
+        cdef bint before, after
+        cdef int place
+        for event in range(self.event_count):
+            while self.changes[at].event_end <= event:
+                at += 1
+            group = keyed_at(&self.groups, self.event_slots[event]) + self.groups.width
+            before, after = group[SHOWN] != 0, self.groups.width == 0 or self.event_rows[event] > 0
+            if before == after and (not after or not self.differs(event)):
+                continue
+            was = out.rows
+            if before:
+                self.show(out, event, False)
+            for place in range(self.results_width):
+                group[RESULTS + place] = results[place * self.event_count + event]
+            group[SHOWN] = after
+            if after:
+                self.show(out, event, True)
+            while was < out.rows:
+                ticks[was] = self.changes[at].tick
+                ticks[out.stride + was] = self.changes[at].number
+                was += 1
+
+    cdef object outside(self, Output* out, int64_t weight, int64_t count):
+        """The ids outside of inlined values in the results of output rows of one weight, None without any."""
+        cdef int64_t* results = out.words + self.groups.width * out.stride
+        cdef int64_t* weights = results + (self.results_width + 2) * out.stride
+        cdef int64_t* into
+        cdef int64_t row, made
+        cdef cnp.npy_intp length = count
+        cdef int place
+        if count == 0:
+            return None
+        array = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INT64, 0)
+        into = <int64_t*>cnp.PyArray_DATA(array)
+        for place in range(self.results_width):
+            for row in range(out.rows):
+                made = results[place * out.stride + row]
+                if weights[row] == weight and 0 <= kind_of(made) <= TYPED:
+                    into[0] = made
+                    into += 1
+        return array
+
     def emit(self):
         """The output of a batch after all accumulators: columns, tick, change, weight, and the ids of results outside of
         inlined values that appeared and that went, None if there are none."""
-        cdef int64_t m = self.event_count, n = 0, at = 0, event, slot
-        cdef int width = self.groups.width, place, side
-        cdef int64_t appeared = 0, went = 0, made
-        cdef int64_t* group
-        cdef Change* change
-        cdef bint before, after, differs
-        column_array = np.empty((width + self.results_width, 2 * m), np.int64)
-        tick_array, change_array, weight_array = np.empty((3, 2 * m), np.int64)
-        held_array = np.empty((2, 2 * m * self.results_width), np.int64)
-        cdef int64_t[:, ::1] columns = column_array, held = held_array
-        cdef int64_t[::1] ticks = tick_array, changes = change_array, weights = weight_array
-        cdef int64_t* results = <int64_t*>self.results_block.data
+        cdef int width = self.groups.width + self.results_width
+        cdef cnp.npy_intp shape[2]
+        cdef Output out
+        shape[0], shape[1] = width + 3, 2 * self.event_count
+        array = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT64, 0)
+        out.words, out.stride = <int64_t*>cnp.PyArray_DATA(array), shape[1]
+        out.rows = out.appeared = out.went = 0
         with nogil:
-            for event in range(m):
-                while self.changes[at].event_end <= event:
-                    at += 1
-                change = self.changes + at
-                group = keyed_at(&self.groups, self.event_slots[event])
-                before = group[width + SHOWN] != 0
-                after = width == 0 or self.event_rows[event] > 0
-                differs = before != after
-                for place in range(self.results_width):
-                    differs |= group[width + RESULTS + place] != results[place * m + event]
-                if not differs or not (before or after):
-                    continue
-                for side in range(2):
-                    if not (after if side else before):
-                        continue
-                    for place in range(width):
-                        columns[place, n] = group[place]
-                    for place in range(self.results_width):
-                        made = results[place * m + event] if side else group[width + RESULTS + place]
-                        columns[width + place, n] = made
-                        if 0 <= kind_of(made) <= TYPED:
-                            if side:
-                                held[0, appeared] = made
-                                appeared += 1
-                            else:
-                                held[1, went] = made
-                                went += 1
-                    ticks[n] = change.tick
-                    changes[n] = change.number
-                    weights[n] = 1 if side else -1
-                    n += 1
-                for place in range(self.results_width):
-                    group[width + RESULTS + place] = results[place * m + event]
-                group[width + SHOWN] = after
+            self.show_events(&out)
             self.drop_empty()
             self.make_room(0)
+        self.column_array = None
+        rows = slice(out.rows)
         return (
-            column_array[:, :n].T, tick_array[:n], change_array[:n], weight_array[:n],
-            held_array[0, :appeared] if appeared else None, held_array[1, :went] if went else None,
+            array[:width, rows].T, array[width, rows], array[width + 1, rows], array[width + 2, rows],
+            self.outside(&out, 1, out.appeared), self.outside(&out, -1, out.went),
         )
 
     def shown(self):

@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.distinct import Distinct
 from millstream.kernels.groups import GroupTable
 
 Column = NDArray[np.int64]
@@ -23,4 +24,4 @@ class Terms(Protocol):
 
 class Ranked:
     def __init__(self, dictionary: Dictionary, terms: Terms, which: int, by_value: bool) -> None: ...
-    def accumulate(self, table: GroupTable, place: int, columns: Column, operand: int, weight: Column, /) -> None: ...
+    def accumulate(self, table: GroupTable, place: int, operand: int, distinct: Distinct | None, /) -> None: ...

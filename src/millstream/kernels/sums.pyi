@@ -1,12 +1,8 @@
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.distinct import Distinct
 from millstream.kernels.groups import GroupTable
-
-Column = NDArray[np.int64]
 
 class Rest(Protocol):
     def __contains__(self, slot: int) -> bool: ...
@@ -17,4 +13,4 @@ class Rest(Protocol):
 
 class Sums:
     def __init__(self, dictionary: Dictionary, rest: Rest, average: bool) -> None: ...
-    def accumulate(self, table: GroupTable, place: int, columns: Column, operand: int, weight: Column, /) -> None: ...
+    def accumulate(self, table: GroupTable, place: int, operand: int, distinct: Distinct | None, /) -> None: ...

@@ -15,8 +15,10 @@ import cython
 
 from libc.stdint cimport int64_t
 
+from millstream.kernels.arrays cimport word_at
 from millstream.kernels.dictionary cimport Dictionary
 from millstream.kernels.dictionary_values cimport DECIMAL, POWER10, TYPED, is_number, kind_of, mantissa_of, scale_of
+from millstream.kernels.distinct cimport Distinct, weights_of
 from millstream.kernels.groups cimport GroupTable
 from millstream.kernels.growing cimport Growing, growing_close, growing_room
 from millstream.kernels.results cimport add_overflows, int128, multiply_overflows, number_id
@@ -128,21 +130,23 @@ cdef class Sums:
             slot, exact_integer(sum.total), sum.scale, sum.decimals > 0, sum.count, self.average
         )
 
-    def accumulate(self, GroupTable table, int place, const int64_t[:, :] columns, int operand, const int64_t[:] weight):
+    def accumulate(self, GroupTable table not None, int place, int operand, Distinct distinct):
         cdef int64_t change, row = 0, event = 0, slot
         cdef Sum* sums
+        cdef int64_t* weights
         cdef int64_t* into
-        table.check(place, columns, operand, weight)
+        table.check(place, operand)
         if operand < 0:
             raise ValueError("a sum needs an operand")
         growing_room(&self.sums, table.slot_count(), sizeof(Sum))
         sums = <Sum*>self.sums.data
+        weights = weights_of(table, distinct)
         into = table.results(place)
         for change in range(table.change_count):
             while row < table.changes[change].row_end:
-                if weight[row] != 0:
+                if weights[row] != 0:
                     slot = table.slots[row]
-                    self.add(slot, sums + slot, columns[row, operand], weight[row])
+                    self.add(slot, sums + slot, word_at(&table.columns, row, operand), weights[row])
                 row += 1
             while event < table.changes[change].event_end:
                 slot = table.event_slots[event]

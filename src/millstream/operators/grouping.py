@@ -21,7 +21,7 @@ class Holder(Protocol):
 
 
 class Group:
-    """Groups rows of `width` columns by those at `keys`; gives the keys, then a column an aggregate, -1 where it has no value.
+    """Groups rows of `width` columns by those at `keys`; gives the keys, then a column an aggregate, -1 without a value.
 
     After every change each group whose row is another than before takes that back and gives the new one. Without keys
     there is one group, whatever the rows: `begin`, called once before all else, gives its row over nothing.
@@ -39,11 +39,10 @@ class Group:
         for place in (*keys, *solution, *(s.operand for s in aggregates if s.operand is not None)):
             if not 0 <= place < width:
                 raise ValueError(f"there is no column {place} among {width}")
-        self._width = width
         self._has_keys = bool(keys)
         self._keeper = keeper
         self._table = GroupTable(width, keys, len(aggregates))
-        self._steps = [step_of(spec, place, dictionary, solution) for place, spec in enumerate(aggregates)]
+        self._steps = [(place, *step_of(spec, dictionary, solution)) for place, spec in enumerate(aggregates)]
         self._nothing = Deltas(np.empty((0, len(keys) + len(aggregates)), np.int64), *np.empty((3, 0), np.int64))
 
     def begin(self, at_tick: int, change: int) -> Deltas:
@@ -51,28 +50,29 @@ class Group:
         if self._has_keys:
             return self._nothing
         self._table.enter_nothing(at_tick, change)
-        return self._emit(np.empty((0, self._width), np.int64), np.empty(0, np.int64), at_tick)
+        return self._emit(at_tick)
 
     def apply(self, rows: Deltas) -> Deltas:
         """What changes of the groups' rows by changes of the rows grouped."""
         if not len(rows):
             return self._nothing
         self._table.enter(rows.columns, rows.tick, rows.change, rows.weight)
-        return self._emit(rows.columns, rows.weight, rows.tick[-1])
+        return self._emit(rows.tick[-1])
 
     def close(self, at_tick: int) -> None:
         """Lets go of the terms in the rows shown."""
         self._keeper.release(self._table.shown(), at_tick)
 
-    def _emit(self, columns: Column, weight: Column, at_tick: int) -> Deltas:
-        for step in self._steps:
-            step(self._table, columns, weight)
-        *deltas, appeared, went = self._table.emit()
+    def _emit(self, at_tick: int) -> Deltas:
+        table = self._table
+        for place, accumulate, operand, distinct in self._steps:
+            accumulate(table, place, operand, distinct)
+        columns, tick, change, weight, appeared, went = table.emit()
         if appeared is not None:
             self._keeper.hold(appeared)
         if went is not None:
             self._keeper.release(went, at_tick)
-        return Deltas(*deltas)
+        return Deltas(columns, tick, change, weight)
 
     @property
     def stats(self) -> dict[str, int]:

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
-from millstream.kernels.counts import Counts, Distinct, RowCounts
+from millstream.kernels.counts import Counts, RowCounts
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.distinct import Distinct
 from millstream.kernels.groups import GroupTable
 from millstream.kernels.ranked import Rank, Ranked
 from millstream.kernels.sums import Sums
 from millstream.operators.aggregates.rest import RestOfSums
 from millstream.operators.aggregates.terms import Terms
 from millstream.operators.expressions.ordering import term_key, value_key
-from millstream.operators.rows import Column
-
-Columns = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +30,11 @@ class AggregateSpec:
 class Accumulator(Protocol):
     """Takes the rows that a table of groups has entered, and writes the result at each of its events."""
 
-    def accumulate(self, table: GroupTable, place: int, columns: Columns, operand: int, weight: Column, /) -> None: ...
+    def accumulate(self, table: GroupTable, place: int, operand: int, distinct: Distinct | None, /) -> None: ...
 
 
-Step = Callable[[GroupTable, Columns, Column], None]
+Step: TypeAlias = tuple[Callable[[GroupTable, int, int, Distinct | None], None], int, Distinct | None]
+"""An accumulator, its operand, and what makes that distinct."""
 
 _WHICH = {
     "MIN": Rank.FIRST,
@@ -52,14 +48,13 @@ _ANY_REPEATS = frozenset({"MIN", "MAX", "SAMPLE"})
 """Aggregates for which DISTINCT makes no difference."""
 
 
-def step_of(spec: AggregateSpec, place: int, dictionary: Dictionary, solution: tuple[int, ...]) -> Step:
-    """What does an aggregate for a batch, its result being the one at `place`; `solution`: the columns that `*` stands for."""
+def step_of(spec: AggregateSpec, dictionary: Dictionary, solution: tuple[int, ...]) -> Step:
+    """What does an aggregate for a batch; `solution` are the columns that `*` stands for."""
     accumulate = _accumulator(spec, dictionary).accumulate
-    operand = -1 if spec.operand is None else spec.operand
-    if not spec.distinct or spec.function in _ANY_REPEATS:
-        return lambda table, columns, weight: accumulate(table, place, columns, operand, weight)
-    weights = Distinct(solution if spec.operand is None else (spec.operand,)).weights
-    return lambda table, columns, weight: accumulate(table, place, columns, operand, weights(table, columns, weight))
+    if spec.operand is None:
+        return accumulate, -1, Distinct(solution) if spec.distinct else None
+    distinct = spec.distinct and spec.function not in _ANY_REPEATS
+    return accumulate, spec.operand, Distinct((spec.operand,)) if distinct else None
 
 
 def _accumulator(spec: AggregateSpec, dictionary: Dictionary) -> Accumulator:

@@ -39,7 +39,7 @@ class Terms:
 
     def join(self, ids: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]) -> int:
         """The string of all terms, each as often as it counts; an error if one is a blank node."""
-        values = [read_term(text) for text in self._dictionary.decode(ids).to_pylist()]
+        values = [read_term(self._dictionary.decode_one(term_id)) for term_id in ids.tolist()]
         if any(value.space == BLANK for value in values):
             return -1
         parts = [value.lexical for value, count in zip(values, counts.tolist(), strict=True) for _ in range(count)]

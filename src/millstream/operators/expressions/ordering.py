@@ -1,9 +1,10 @@
 """Total orders of terms, as keys that Python compares: for MIN, MAX and ORDER BY, and for what needs any one order.
 
-Both start alike: blank nodes by label, IRIs, numbers, other literals. *Term order* goes on with a number's double, then lexical
-form, language and datatype. *Value order* is `<` where that has an answer: numbers exactly, NaN after all others; what has no `<`
-between its kinds is ordered by kind, and ties are broken as in term order. Where `<` leaves it open, for moments of which one
-has no zone and for durations with months, UTC and months from September 1696 decide, which contradicts no answer.
+Both start alike: blank nodes by label, IRIs, numbers, other literals. *Term order* goes on with a number's double, then
+lexical form, language and datatype. *Value order* is `<` where that has an answer: numbers exactly, NaN after all others;
+what has no `<` between its kinds is ordered by kind, and ties are broken as in term order. Where `<` leaves it open, for
+moments of which one has no zone and for durations with months, UTC and months from September 1696 decide, which
+contradicts no answer.
 """
 
 from __future__ import annotations
