@@ -1,4 +1,4 @@
-"""Deltas as plain data: changes are lists of (row, weight), multisets are counters, a model recomputes after every change."""
+"""Deltas as plain data: changes are lists of (row, weight), multisets are counters, a model recomputes at every change."""
 
 from collections import Counter
 from itertools import pairwise

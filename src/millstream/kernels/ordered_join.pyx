@@ -1,9 +1,9 @@
 """The join of two relations through `<`, `<=`, `>` or `>=` between a column of each.
 
-Both sides keep their rows in a tree by a key of the column's value: class, 4 bits | prefix, 60 bits. A class holds values that `<` orders among
-themselves, up to a *doubt*: a range of keys around the value asked for in which the answer is found by comparing. Values of two classes
-compare only where a value has a range in the other: doubles and xsd:floats, dateTimes with and without a zone. Rows with values
-that compare with nothing (key 0) are not kept.
+Both sides keep their rows in a tree by a key of the column's value: class, 4 bits | prefix, 60 bits. A class holds values
+that `<` orders among themselves, up to a *doubt*: a range of keys around the value asked for in which the answer is found by
+comparing. Values of two classes compare only where a value has a range in the other: xsd:floats and other numbers, dateTimes
+with and without a zone. Rows with values that compare with nothing are not kept.
 
     keys of a class   first ------- doubt_low ... doubt_high ------- last
     asked for greater                [ compared one by one ] all match

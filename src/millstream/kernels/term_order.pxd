@@ -1,11 +1,12 @@
 """What other kernels may use of the order of terms."""
 
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
 from millstream.kernels.dictionary cimport Dictionary
 
 cdef enum:
+    ANCHOR_BYTES = 244
     CLASS_SHIFT = 60            # keys: class, 4 bits | prefix, 60 bits
 
     # Datatypes in the order of their names.
@@ -26,6 +27,11 @@ cdef struct Text:
     int64_t language_length
     int datatype                # the place of the datatype among those known here, by their names
 
+cdef struct Anchor:
+    # What IRIs of a column are expected to begin with: keys of those that do are made of what follows.
+    int32_t length              # -1: not known yet
+    uint8_t bytes[ANCHOR_BYTES]
+
 
 cdef inline uint64_t key_of_double(double number) noexcept nogil:
     """The upper 60 bits of an integer that orders as numbers do; both zeros are one."""
@@ -43,6 +49,7 @@ cdef class TermOrder:
 
     cdef int order_key(self, int64_t term_id, uint64_t *key) except -1
     cdef int term_key(self, int64_t term_id, uint64_t *key) except -1
+    cdef bint iri_key(self, int64_t term_id, Anchor *anchor, uint64_t *key) noexcept nogil
     cdef int compare_order(self, int64_t a, int64_t b) except -2
     cdef int compare_terms(self, int64_t a, int64_t b) except -2
     cdef int compare_alike(self, int64_t a, int64_t b) noexcept nogil

@@ -74,6 +74,23 @@ cdef inline int compare_bytes(const uint8_t *a, int64_t a_length, const uint8_t 
     return 1 if found > 0 else -1
 
 
+cdef inline uint64_t leading_bits(const uint8_t *text, int64_t length) noexcept nogil:
+    cdef uint64_t bits = 0
+    cdef int64_t i
+    for i in range(8):
+        bits = bits << 8 | (text[i] if i < length else 0)
+    return bits
+
+
+cdef inline void anchor_at(Anchor *anchor, const uint8_t *text, int64_t length) noexcept nogil:
+    """All of an IRI up to its last slash or hash."""
+    length = min(length, <int64_t>ANCHOR_BYTES)
+    while length > 0 and text[length - 1] != c'/' and text[length - 1] != c'#':
+        length -= 1
+    anchor.length = <int32_t>length
+    memcpy(anchor.bytes, text, length)
+
+
 cdef inline bint ends_with(Slot *slot, const char *name, int64_t length) noexcept nogil:
     """Whether a typed literal's datatype is that of XML Schema with this name, bracket included."""
     cdef const uint8_t *tail = slot.bytes + slot.length - length - XSD_BYTES
@@ -178,13 +195,9 @@ cdef class TermOrder:
         """The first 60 bits of a text, if they can be read here."""
         cdef Text text
         cdef uint8_t room[INLINED_BYTES]
-        cdef uint64_t bits = 0
-        cdef int64_t i
         if not self.read_text(term_id, &text, room):
             return False
-        for i in range(8):
-            bits = bits << 8 | (text.bytes[i] if i < text.length else 0)
-        prefix[0] = bits >> 4
+        prefix[0] = leading_bits(text.bytes, text.length) >> 4
         return True
 
     # Keys
@@ -230,6 +243,33 @@ cdef class TermOrder:
             return 0
         key[0] |= <uint64_t>found << CLASS_SHIFT
         return 0
+
+    cdef bint iri_key(self, int64_t term_id, Anchor *anchor, uint64_t *key) noexcept nogil:
+        """Another key of an IRI, for both orders: class | 0 below, 1 within, 2 above the anchor | what follows, 58 bits. The
+        first one asked for sets the anchor. Whether the term is an IRI."""
+        cdef Slot *slot
+        cdef const uint8_t *text
+        cdef int64_t length, common
+        cdef int found
+        cdef uint64_t side = 1
+        if term_id < 0 or kind_of(term_id) != IRI:
+            return False
+        slot = self.dictionary.slot_of(term_id)
+        if slot == NULL:
+            return False
+        text = slot.bytes + 1
+        length = <int64_t>slot.length - 2
+        if anchor.length < 0:
+            anchor_at(anchor, text, length)
+        common = min(length, <int64_t>anchor.length)
+        found = memcmp(text, anchor.bytes, common)
+        if found == 0 and common == anchor.length:
+            text += common
+            length -= common
+        else:
+            side = 2 if found > 0 else 0
+        key[0] = <uint64_t>IRI_CLASS << CLASS_SHIFT | side << (CLASS_SHIFT - 2) | leading_bits(text, length) >> 6
+        return True
 
     # Comparisons
 

@@ -1,7 +1,7 @@
 """Parts of a query that only a comparison links: `?a < ?b`, `<=`, `>` or `>=` between a column of each.
 
-An arriving row finds the rows of the other part that match in an ordered index, and looks at no others but those whose keys do
-not tell. Only comparable values match, as in a filter: an error is no match.
+An arriving row finds the rows of the other part that match in an ordered index, and looks at no others but those whose
+keys do not tell. Only comparable values match, as in a filter: an error is no match.
 """
 
 from __future__ import annotations
@@ -142,7 +142,10 @@ def _language_range(value: Value) -> Range:
 
 
 def _moment_ranges(found: int, part: int, half_bits: int, moment: Moment, greater: bool) -> list[Range]:
-    """With a zone, without one; what has the other is comparable beyond the farthest zone. `part` tells types of one class apart."""
+    """One for its own kind and one for those that have a zone if it has none, which are comparable beyond the farthest zone.
+
+    `part` tells the types of one class apart.
+    """
     own = found + (moment.zone is None)
     other = found + (moment.zone is not None)
     away = Decimal(FARTHEST_ZONE_S if greater else -FARTHEST_ZONE_S)
