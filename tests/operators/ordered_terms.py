@@ -60,7 +60,13 @@ DURATIONS = [
     typed("P1M", "yearMonthDuration"),
     typed("PT24H", "dayTimeDuration"),
 ]
-NAMES = ["<http://a/b>", "<http://a/bc>", "<http://a/c>", "<urn:a>", "_:a", "_:b", "_:ab"]
+NAMES = [
+    *(
+        f"<{iri}>"
+        for iri in ("http://a/b", "http://a/bc", "http://a/c", "http://a/", "http://a", "http://a0", "http://b/b", "urn:a")
+    ),
+    *("_:a", "_:b", "_:ab"),
+]
 BOOLEANS = [typed(b, "boolean") for b in ("true", "false", "1", "0")]
 ALL = [*NUMBERS, *TEXTS, *MOMENTS, *CALENDAR, *DURATIONS, *NAMES, *BOOLEANS]
 

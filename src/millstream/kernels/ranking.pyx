@@ -1,13 +1,13 @@
 """Rows in an order, and what changes between two ranks of it.
 
 Rows are records: weight, what is to be written of them, keys, ids, and a word for the free list. An index finds a row by its
-ids, a tree (ordered_tree.pxd) holds those of a weight above 0 in their order. The order has levels: a column each, in the solution order, the
-same reversed, or the term order (term_order.pyx). Of the first levels keys are kept, inverted where reversed; behind equal
-keys the ids are compared. Columns that no level names come last in term order, hence different rows never tie.
+ids, a tree (ordered_tree.pxd) holds those of a weight above 0 in their order. The order has levels: a column each, in the
+solution order, the same reversed, or the term order (term_order.pyx). Of the conditions and the level behind them keys are kept, inverted where
+reversed; behind equal keys the ids are compared. Columns that no level names come last in term order, hence different rows never tie.
 
-The slice is what lies at ranks [offset, end), a row of weight w taking w of them. w copies put in at rank r shift what is behind them: their
-part in the slice appears, what they push over its end disappears, what they push over its beginning appears. Taking them
-out is the same, reversed, seen from what is left. Within a change `pending` sums what is to be written for a row, so only
+The slice is what lies at ranks [offset, end), a row of weight w taking w of them. Copies put in at a rank shift what is
+behind them: their part in the slice appears, what they push over its end disappears, what they push over its beginning
+appears. Taking them out is the same, reversed, seen from what is left. Within a change `pending` sums what is to be written for a row, so only
 the difference is; rows of weight 0 are kept until the change ends.
 """
 
@@ -27,7 +27,7 @@ from millstream.kernels.store cimport Records, record_free, record_new
 from millstream.kernels.table cimport (
     Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, mix, probe, probe_next,
 )
-from millstream.kernels.term_order cimport TermOrder
+from millstream.kernels.term_order cimport Anchor, TermOrder
 
 cnp.import_array()
 
@@ -80,6 +80,7 @@ cdef class Ranking:
     cdef Records records
     cdef Index index
     cdef Tree tree
+    cdef Anchor* anchors        # by key
     cdef int64_t* wanted        # keys and ids of the row at hand
     cdef Numbers touched        # rows with something pending
     cdef Numbers gone           # rows whose weight became 0
@@ -101,11 +102,14 @@ cdef class Ranking:
         self.offset = offset
         self.end = min(offset + limit, <int64_t>1 << 62)
         self.level_count = len(named)
-        # Below the conditions keys are not worth their memory, unless there are no conditions.
-        self.key_count = max(1, sum(how != TERM for _, how in named))
+        # Further down keys are not worth their memory.
+        self.key_count = max(1, min(len(named), sum(how != TERM for _, how in named) + 1))
         self.stride = KEYS + self.key_count + width + 1
         self.levels = <Level*>block_resize(NULL, 0, self.level_count * sizeof(Level))
         self.wanted = <int64_t*>block_resize(NULL, 0, (self.key_count + width) * sizeof(int64_t))
+        self.anchors = <Anchor*>block_resize(NULL, 0, self.key_count * sizeof(Anchor))
+        for i in range(self.key_count):
+            self.anchors[i].length = -1
         for i, (place, how) in enumerate(named):
             self.levels[i].place = place
             self.levels[i].how = how
@@ -117,6 +121,7 @@ cdef class Ranking:
         if self.levels == NULL:
             return
         block_free(self.levels, self.level_count * sizeof(Level))
+        block_free(self.anchors, self.key_count * sizeof(Anchor))
         block_free(self.wanted, (self.key_count + self.width) * sizeof(int64_t))
         block_free(self.records.data, self.records.capacity * self.stride * sizeof(int64_t))
         block_free(self.touched.data, self.touched.capacity * sizeof(int32_t))
@@ -163,7 +168,9 @@ cdef class Ranking:
         cdef int i
         keys[0] = 0
         for i in range(min(self.key_count, self.level_count)):
-            if self.levels[i].how == BY_TERM:
+            if self.order.iri_key(ids[self.levels[i].place], self.anchors + i, keys + i):
+                pass
+            elif self.levels[i].how == BY_TERM:
                 self.order.term_key(ids[self.levels[i].place], keys + i)
             else:
                 self.order.order_key(ids[self.levels[i].place], keys + i)

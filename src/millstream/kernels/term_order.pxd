@@ -1,11 +1,23 @@
 """What other kernels may use of the order of terms."""
 
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy
 
 from millstream.kernels.dictionary cimport Dictionary
 
 cdef enum:
+    ANCHOR_BYTES = 244
     CLASS_SHIFT = 60            # keys: class, 4 bits | prefix, 60 bits
+
+    # Datatypes in the order of their names.
+    LANG_STRING_TYPE = 0
+    BOOLEAN_TYPE = 1
+    DATETIME_TYPE = 2
+    DECIMAL_TYPE = 3
+    DOUBLE_TYPE = 4
+    FLOAT_TYPE = 5
+    INTEGER_TYPE = 6
+    STRING_TYPE = 7
 
 cdef struct Text:
     # The parts of a term between its quotes, brackets or behind its colon.
@@ -15,14 +27,33 @@ cdef struct Text:
     int64_t language_length
     int datatype                # the place of the datatype among those known here, by their names
 
+cdef struct Anchor:
+    # What IRIs of a column are expected to begin with: keys of those that do are made of what follows.
+    int32_t length              # -1: not known yet
+    uint8_t bytes[ANCHOR_BYTES]
+
+
+cdef inline uint64_t key_of_double(double number) noexcept nogil:
+    """The upper 60 bits of an integer that orders as numbers do; both zeros are one."""
+    cdef uint64_t bits
+    if number == 0:
+        number = 0
+    memcpy(&bits, &number, sizeof(double))
+    bits = ~bits if bits >> 63 else bits | (<uint64_t>1 << 63)
+    return bits >> 4
+
+
 cdef class TermOrder:
     cdef Dictionary dictionary
     cdef object by_value
 
     cdef int order_key(self, int64_t term_id, uint64_t *key) except -1
     cdef int term_key(self, int64_t term_id, uint64_t *key) except -1
+    cdef bint iri_key(self, int64_t term_id, Anchor *anchor, uint64_t *key) noexcept nogil
     cdef int compare_order(self, int64_t a, int64_t b) except -2
     cdef int compare_terms(self, int64_t a, int64_t b) except -2
+    cdef int compare_alike(self, int64_t a, int64_t b) noexcept nogil
+    cdef int compare_numbers(self, int64_t a, int64_t b) except -2
     cdef bint read_text(self, int64_t term_id, Text *text, uint8_t *room) except -1
     cdef bint read_number(self, int64_t term_id, double *number) except -1
     cdef bint text_key(self, int64_t term_id, uint64_t *prefix) except -1

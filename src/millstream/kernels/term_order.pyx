@@ -6,13 +6,13 @@ Two orders, both defined by values in `operators.ordering`: the *solution order*
     class, 4 bits | prefix, 60 bits
 
 and keys never contradict an order: if a comes before b then key(a) <= key(b). So most comparisons are one of integers; behind
-equal keys the exact comparison decides. Both are done here for values inside ids, IRIs, blank nodes, strings and plain xsd:doubles;
+equal keys the exact comparison decides. Both are done here for values inside ids, IRIs, blank nodes, strings and plain doubles and floats;
 what is left (other typed literals, texts with escapes, NaN) is asked of `by_value`, which sees ids.
 """
 
 import numpy as np
 
-from libc.math cimport isnan
+from libc.math cimport fabs, isnan
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy
 
@@ -22,6 +22,29 @@ from millstream.kernels.dictionary_values cimport (
     BLANK, BOOLEAN, DATETIME, DECIMAL, INLINED_BYTES, INTEGER, IRI, LANGUAGE, STRING, TYPED, ZONE_NONE, compare_scaled, float_of,
     instant_of, is_number, is_value, kind_of, mantissa_of, payload_of, scale_of, write_inlined, zone_of,
 )
+
+cdef extern from *:
+    """
+    /* -1 or 1 for two texts in N-Triples syntax that differ, 2 if the difference is inside or at an escape. Up to there they are
+       the same, escapes included, so only what stands right before the difference matters: an escape is at most 10 bytes long. */
+    static inline int ms_compare_texts(const unsigned char *a, int64_t a_length, const unsigned char *b, int64_t b_length) {
+        int64_t length = a_length < b_length ? a_length : b_length, i = 0, before;
+        uint64_t x, y;
+        while (i + 8 <= length) {
+            memcpy(&x, a + i, 8);
+            memcpy(&y, b + i, 8);
+            if (x != y) break;
+            i += 8;
+        }
+        while (i < length && a[i] == b[i]) i++;
+        if (i == length) return a_length < b_length ? -1 : 1;
+        for (before = i > 9 ? i - 9 : 0; before <= i; before++)
+            if (a[before] == 92 || b[before] == 92) return 2;    /* a backslash */
+        return a[i] < b[i] ? -1 : 1;
+    }
+    """
+    int compare_texts "ms_compare_texts"(
+        const uint8_t *a, int64_t a_length, const uint8_t *b, int64_t b_length) noexcept nogil
 
 cdef extern from "Python.h":
     double PyOS_string_to_double(const char *text, char **end, void *overflow) except? -1.0
@@ -40,26 +63,8 @@ cdef enum:
     OTHER_CLASS = 4
 
     LONGEST_NUMBER = 63
-    DOUBLE_TAIL = 44            # bytes of "^^<http://www.w3.org/2001/XMLSchema#double>
-
-    # Datatypes in the order of their names.
-    LANG_STRING_TYPE = 0
-    BOOLEAN_TYPE = 1
-    DATETIME_TYPE = 2
-    DECIMAL_TYPE = 3
-    DOUBLE_TYPE = 4
-    INTEGER_TYPE = 5
-    STRING_TYPE = 6
-
-
-cdef inline uint64_t key_of_double(double number) noexcept nogil:
-    """The upper 60 bits of an integer that orders as numbers do; both zeros are one."""
-    cdef uint64_t bits
-    if number == 0:
-        number = 0
-    memcpy(&bits, &number, sizeof(double))
-    bits = ~bits if bits >> 63 else bits | (<uint64_t>1 << 63)
-    return bits >> 4
+    XSD_BYTES = 37              # of "^^<http://www.w3.org/2001/XMLSchema#
+    DIFFERENT = 2               # what compare_texts cannot tell
 
 
 cdef inline int compare_bytes(const uint8_t *a, int64_t a_length, const uint8_t *b, int64_t b_length) noexcept nogil:
@@ -67,6 +72,40 @@ cdef inline int compare_bytes(const uint8_t *a, int64_t a_length, const uint8_t 
     if found == 0:
         return (a_length > b_length) - (a_length < b_length)
     return 1 if found > 0 else -1
+
+
+cdef inline uint64_t leading_bits(const uint8_t *text, int64_t length) noexcept nogil:
+    cdef uint64_t bits = 0
+    cdef int64_t i
+    for i in range(8):
+        bits = bits << 8 | (text[i] if i < length else 0)
+    return bits
+
+
+cdef inline void anchor_at(Anchor *anchor, const uint8_t *text, int64_t length) noexcept nogil:
+    """All of an IRI up to its last slash or hash."""
+    length = min(length, <int64_t>ANCHOR_BYTES)
+    while length > 0 and text[length - 1] != c'/' and text[length - 1] != c'#':
+        length -= 1
+    anchor.length = <int32_t>length
+    memcpy(anchor.bytes, text, length)
+
+
+cdef inline bint ends_with(Slot *slot, const char *name, int64_t length) noexcept nogil:
+    """Whether a typed literal's datatype is that of XML Schema with this name, bracket included."""
+    cdef const uint8_t *tail = slot.bytes + slot.length - length - XSD_BYTES
+    return slot.length > length + XSD_BYTES and memcmp(tail + XSD_BYTES, name, length) == 0 and memcmp(
+        tail, b'"^^<http://www.w3.org/2001/XMLSchema#', XSD_BYTES) == 0
+
+
+cdef inline bint to_single(double *number) noexcept nogil:
+    """Rounds to single precision, unless that would be rounding a second time what was rounded to the midpoint."""
+    cdef uint64_t bits
+    memcpy(&bits, number, sizeof(double))
+    if number[0] != 0 and (bits & 0x1FFFFFFF == 0x10000000 or fabs(number[0]) < 1e-37):
+        return False
+    number[0] = <double><float>number[0]
+    return True
 
 
 cdef inline int sign(int64_t a, int64_t b) noexcept nogil:
@@ -83,7 +122,7 @@ cdef class TermOrder:
     # Reading
 
     cdef bint read_text(self, int64_t term_id, Text *text, uint8_t *room) except -1:
-        """Whether the text is as it stands in memory: no other typed literals than doubles, no escapes. `room` takes inlined ones."""
+        """Whether the text is as it stands in memory: no typed literals but doubles and floats, no escapes. `room` takes inlined ones."""
         cdef int kind = kind_of(term_id)
         cdef Slot *slot
         cdef const uint8_t *end
@@ -112,11 +151,15 @@ cdef class TermOrder:
             text.language_length = <int64_t>slot.length - text.length - 3
             text.datatype = LANG_STRING_TYPE
         elif kind == TYPED:
-            if slot.length < DOUBLE_TAIL + 1 or memcmp(
-                    slot.bytes + slot.length - DOUBLE_TAIL, b'"^^<http://www.w3.org/2001/XMLSchema#double>', DOUBLE_TAIL) != 0:
+            if ends_with(slot, b'double>', 7):
+                text.datatype = DOUBLE_TYPE
+            elif ends_with(slot, b'float>', 6):
+                text.datatype = FLOAT_TYPE
+            else:
                 return False
-            text.length = <int64_t>slot.length - DOUBLE_TAIL - 1
-            text.datatype = DOUBLE_TYPE
+            text.length = <int64_t>slot.length - XSD_BYTES - 1 - (7 if text.datatype == DOUBLE_TYPE else 6)
+        elif kind <= BLANK:
+            return True
         return memchr(text.bytes, c'\\', text.length) == NULL
 
     cdef bint read_number(self, int64_t term_id, double *number) except -1:
@@ -144,19 +187,17 @@ cdef class TermOrder:
             number[0] = PyOS_string_to_double(digits, NULL, NULL)
         except ValueError:
             return False
+        if text.datatype == FLOAT_TYPE and not to_single(number):
+            return False
         return not isnan(number[0])
 
     cdef bint text_key(self, int64_t term_id, uint64_t *prefix) except -1:
         """The first 60 bits of a text, if they can be read here."""
         cdef Text text
         cdef uint8_t room[INLINED_BYTES]
-        cdef uint64_t bits = 0
-        cdef int64_t i
         if not self.read_text(term_id, &text, room):
             return False
-        for i in range(8):
-            bits = bits << 8 | (text.bytes[i] if i < text.length else 0)
-        prefix[0] = bits >> 4
+        prefix[0] = leading_bits(text.bytes, text.length) >> 4
         return True
 
     # Keys
@@ -203,7 +244,56 @@ cdef class TermOrder:
         key[0] |= <uint64_t>found << CLASS_SHIFT
         return 0
 
+    cdef bint iri_key(self, int64_t term_id, Anchor *anchor, uint64_t *key) noexcept nogil:
+        """Another key of an IRI, for both orders: class | 0 below, 1 within, 2 above the anchor | what follows, 58 bits. The
+        first one asked for sets the anchor. Whether the term is an IRI."""
+        cdef Slot *slot
+        cdef const uint8_t *text
+        cdef int64_t length, common
+        cdef int found
+        cdef uint64_t side = 1
+        if term_id < 0 or kind_of(term_id) != IRI:
+            return False
+        slot = self.dictionary.slot_of(term_id)
+        if slot == NULL:
+            return False
+        text = slot.bytes + 1
+        length = <int64_t>slot.length - 2
+        if anchor.length < 0:
+            anchor_at(anchor, text, length)
+        common = min(length, <int64_t>anchor.length)
+        found = memcmp(text, anchor.bytes, common)
+        if found == 0 and common == anchor.length:
+            text += common
+            length -= common
+        else:
+            side = 2 if found > 0 else 0
+        key[0] = <uint64_t>IRI_CLASS << CLASS_SHIFT | side << (CLASS_SHIFT - 2) | leading_bits(text, length) >> 6
+        return True
+
     # Comparisons
+
+    cdef int compare_alike(self, int64_t a, int64_t b) noexcept nogil:
+        """-1 or 1 for two different IRIs, blank nodes or strings, DIFFERENT for what this does not tell."""
+        cdef int kind = kind_of(a)
+        cdef Slot *s
+        cdef Slot *t
+        if a < 0 or kind != kind_of(b) or kind > STRING:
+            return DIFFERENT
+        s = self.dictionary.slot_of(a)
+        t = self.dictionary.slot_of(b)
+        if s == NULL or t == NULL:
+            return DIFFERENT
+        return compare_texts(s.bytes + 1, <int64_t>s.length - (1 if kind == BLANK else 2),
+                             t.bytes + 1, <int64_t>t.length - (1 if kind == BLANK else 2))
+
+    cdef int compare_numbers(self, int64_t a, int64_t b) except -2:
+        """-1 or 1 for two numbers that are not the same double, DIFFERENT for what this does not tell."""
+        cdef double x, y
+        if (is_number(a) or kind_of(a) == TYPED) and (is_number(b) or kind_of(b) == TYPED) and \
+                self.read_number(a, &x) and self.read_number(b, &y) and x != y:
+            return -1 if x < y else 1
+        return DIFFERENT
 
     cdef int compare_order(self, int64_t a, int64_t b) except -2:
         """-1, 0 or 1 in the solution order."""
@@ -214,6 +304,11 @@ cdef class TermOrder:
             return 0
         if is_number(a) and is_number(b):
             return compare_scaled(mantissa_of(a), scale_of(a), mantissa_of(b), scale_of(b))
+        found = self.compare_alike(a, b)
+        if found == DIFFERENT:
+            found = self.compare_numbers(a, b)
+        if found != DIFFERENT:
+            return found
         self.order_key(a, &x)
         self.order_key(b, &y)
         if x != y:
@@ -235,23 +330,23 @@ cdef class TermOrder:
         cdef uint64_t x = 0, y = 0
         cdef uint8_t a_room[INLINED_BYTES]
         cdef uint8_t b_room[INLINED_BYTES]
-        cdef double number, other
         cdef int found
         cdef Text s, t
         if a == b:
             return 0
         if a < 0 or b < 0:
             return -1 if a < 0 else 1
-        if self.read_number(a, &number) and self.read_number(b, &other):
-            if number != other:
-                return -1 if number < other else 1
-        else:
-            self.term_key(a, &x)
-            self.term_key(b, &y)
-            if x != y:
-                return -1 if x < y else 1
-            if kind_of(a) == TYPED or kind_of(b) == TYPED:
-                return self.by_value.compare_terms(a, b)
+        found = self.compare_alike(a, b)
+        if found == DIFFERENT:
+            found = self.compare_numbers(a, b)
+        if found != DIFFERENT:
+            return found
+        self.term_key(a, &x)
+        self.term_key(b, &y)
+        if x != y:
+            return -1 if x < y else 1
+        if kind_of(a) == TYPED or kind_of(b) == TYPED:
+            return self.by_value.compare_terms(a, b)
         if not self.read_text(a, &s, a_room) or not self.read_text(b, &t, b_room):
             return self.by_value.compare_terms(a, b)
         found = compare_bytes(s.bytes, s.length, t.bytes, t.length)

@@ -6,7 +6,7 @@ import numpy as np
 from pyoxigraph import Variable
 
 from millstream.kernels.dictionary import Dictionary
-from millstream.operators import closure, construct, grouping, ranking, relational, shaping
+from millstream.operators import closure, comparing_join, construct, grouping, ranking, relational, shaping
 from millstream.operators.aggregates.accumulators import AggregateSpec
 from millstream.operators.expressions import Evaluator
 from millstream.operators.keeping import Keeper
@@ -37,8 +37,11 @@ def build(node: n.Node, dictionary: Dictionary, evaluator: Evaluator, keeper: Ke
             return relational.Unmatched(len(left.variables))
         case n.Marked(left):
             return relational.Marked(len(left.variables), *truth_ids(dictionary))
-        case n.OrderedJoin():
-            raise NotImplementedError
+        case n.OrderedJoin(left, right, one, operator, other):
+            places = left.variables.index(one), right.variables.index(other)
+            return comparing_join.OrderedJoin(
+                len(left.variables), len(right.variables), places[0], operator, places[1], dictionary
+            )
         case n.Group():
             return _group(node, dictionary, keeper)
         case n.TopK(inner, conditions, completion, offset, limit):

@@ -109,27 +109,31 @@ def packed(key: Key) -> int:
     """64 bits that never contradict the order of keys: of both orders, for their first four classes agree."""
     found, *rest = key
     if found in (BLANK, IRI, TEXT) or isinstance(rest[0] if rest else None, str):
-        prefix = int.from_bytes(rest[0].encode()[:8].ljust(8, b"\0"), "big") >> 4
+        prefix = packed_text(rest[0].encode())
     elif found == NUMBER:
-        prefix = _packed_double(rest[0])
+        prefix = packed_double(rest[0])
     elif found == DURATION:
-        prefix = _packed_double(numbers.double_of(rest[0]))
+        prefix = packed_double(numbers.double_of(rest[0]))
     elif found in (DATE_TIME, DATE, TIME):
-        prefix = _packed_instant(rest[0], 58)
+        prefix = packed_instant(rest[0], 58)
     elif found == CALENDAR:
-        prefix = rest[0] << 57 | _packed_instant(rest[1], 56)
+        prefix = rest[0] << 57 | packed_instant(rest[1], 56)
     else:
         prefix = int(rest[0]) if rest else 0
     return int(found << _CLASS_SHIFT | prefix)
 
 
-def _packed_double(number: float) -> int:
+def packed_text(text: bytes) -> int:
+    return int.from_bytes(text[:8].ljust(8, b"\0"), "big") >> 4
+
+
+def packed_double(number: float) -> int:
     (bits,) = struct.unpack("<Q", struct.pack("<d", number + 0.0))
     ordered = bits ^ (1 << 64) - 1 if bits >> 63 else bits | 1 << 63
     return int(ordered >> 4)
 
 
-def _packed_instant(instant_s: Decimal, half_bits: int) -> int:
+def packed_instant(instant_s: Decimal, half_bits: int) -> int:
     """Milliseconds, rounded down, kept to what the bits can hold."""
     half = 1 << half_bits
     if abs(instant_s) > half:

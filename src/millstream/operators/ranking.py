@@ -1,7 +1,7 @@
 """ORDER BY with LIMIT and OFFSET: the rows between two ranks, kept up to date by every change.
 
-Rows are ordered by conditions in the solution order, then by the completion in term order, then by whatever columns are left:
-so which rows are in the slice depends on the rows alone.
+Rows are ordered by conditions in the solution order, then by the completion in term order, then by whatever columns are
+left: so which rows are in the slice depends on the rows alone.
 """
 
 from __future__ import annotations

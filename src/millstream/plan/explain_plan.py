@@ -63,8 +63,8 @@ class _Plan:
                 return "all rows of both"
             case n.Join():
                 return self._join(node)
-            case n.OrderedJoin(_, _, smaller, operator, larger):
-                return f"join by order, {p.term(smaller)} {operator} {p.term(larger)}: an ordered index a side"
+            case n.OrderedJoin(_, _, one, operator, other):
+                return f"join by order, {p.term(one)} {operator} {p.term(other)}: an ordered index a side"
             case n.Unmatched():
                 return "those without a match: a count a row"
             case n.Marked(_, _, variable):

@@ -170,9 +170,9 @@ class OrderedJoin:
 
     left: Node
     right: Node
-    smaller: Variable
+    one: Variable
     operator: str
-    larger: Variable
+    other: Variable
 
     @property
     def variables(self) -> tuple[Variable, ...]:

@@ -48,8 +48,8 @@ def _asked(node: Node, needed: Columns) -> tuple[Columns, ...]:
         case n.Join(_, _, copies, overlap):
             both = needed | frozenset(node.shared) | frozenset(v for _, v in copies) | frozenset(overlap)
             return both, both
-        case n.OrderedJoin(_, _, smaller, _, larger):
-            return needed | {smaller}, needed | {larger}
+        case n.OrderedJoin(_, _, one, _, other):
+            return needed | {one}, needed | {other}
         case n.Unmatched(left, matched) | n.Marked(left, matched):
             # A match is told by the same columns as a row of the left side, and by what the left side had itself.
             pairs = zip(left.variables, matched.variables, strict=True)
