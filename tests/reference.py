@@ -11,6 +11,12 @@ Where pyoxigraph departs from the recommendation, the recommendation wins; tests
 - its store keeps numbers, dates and booleans by value: "01"^^xsd:integer comes back as "1", and both are one term to it;
 - it finds an IRI <= and >= itself, where the recommendation has no order for IRIs;
 - it does arithmetic on decimals with 18 digits after the point;
+- it gives no COUNT of an expression that is an error somewhere, where the recommendation counts the others;
+- it refuses `!()` as a path, and `GROUP BY (?x AS ?y)`;
+- it drops repeats among the alternatives of a path, which section 18.4 has as a union;
+- it finds solutions in a named graph that is not there where no triple is asked for, as in `GRAPH :g { VALUES ... }`;
+- it forgets inside of GRAPH ?g and a sub-query which graph it is in;
+- it joins no value that BIND gives inside of GRAPH ?g for ?g itself;
 - it has no path of length zero from or to a term that is not in the graph (section 18.4: `:a :p* ?x` always has :a).
 """
 

@@ -14,7 +14,7 @@ from millstream.errors import Place, UnsupportedQueryError
 from millstream.language import algebra as a
 from millstream.language.scope import exists_in, in_scope, mentioned, rewrite
 from millstream.plan import existence, joining, paths
-from millstream.plan.conjunction import SourcedPattern, WindowSource, conjuncts
+from millstream.plan.conjunction import Conjunction, SourcedPattern, WindowSource, conjuncts
 from millstream.plan.nodes import (
     Aggregate,
     Ask,
@@ -26,6 +26,7 @@ from millstream.plan.nodes import (
     Node,
     Quads,
     Rows,
+    Solutions,
     Template,
     TopK,
     Union,
@@ -75,7 +76,8 @@ class Compiler:
             case a.Window(window, inner):
                 return self._within(self.compile(inner, scope.over(WindowSource(window))), scope)
             case a.Graph(NamedNode() as name, inner):
-                return self._within(self.compile(inner, scope.over(graph_source(self.query, name))), scope)
+                node = self.compile(inner, scope.over(graph_source(self.query, name)))
+                return self._within(node if existence.needs_triples(inner) else Join(node, self._has_triples(name)), scope)
             case a.Graph(Variable() as name, inner):
                 return self._within(self._named_graphs(name, inner, scope), scope)
             case a.LeftJoin(left, right, expression):
@@ -157,6 +159,8 @@ class Compiler:
                 self._gather(inner, scope.over(WindowSource(window)), patterns, others, filters)
             case a.Graph(NamedNode() as name, inner) if scope.domain is None:
                 self._gather(inner, scope.over(graph_source(self.query, name)), patterns, others, filters)
+                if not existence.needs_triples(inner):
+                    others.append(self._has_triples(name))
             case a.Path(subject, path, object_):
                 ends = (self._without_blank(subject), self._without_blank(object_))
                 others.append(paths.path_node(ends[0], path, ends[1], scope))
@@ -214,6 +218,12 @@ class Compiler:
             node = Filter(node, a.FunctionCall("SAMETERM", (both, tag)))
         others = tuple(v for v in node.variables if v not in (name, tag))
         return joining.renamed(node, ((name, tag), *((v, v) for v in others)))
+
+    def _has_triples(self, name: NamedNode) -> Node:
+        """One row while a named graph is there: like any of GRAPH ?g, it is while it has a triple."""
+        s, p, o = (self.names.of_any(place) for place in "spo")
+        triples = SourcedPattern(a.TriplePattern(s, p, o), graph_source(self.query, name))
+        return Distinct(Solutions(Conjunction((triples,), (), ())))
 
     # Optional and negation --------------------------------------------------------------------------------------------
 

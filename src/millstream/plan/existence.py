@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyoxigraph import Variable
+from pyoxigraph import Literal, NamedNode, Variable
 
 from millstream.language import algebra as a
 from millstream.language.scope import expressions_of, in_scope, mentioned, sub_patterns
@@ -74,3 +74,40 @@ def certain(pattern: a.Pattern) -> frozenset[Variable]:
             return certain(inner) & frozenset(v for v, _ in keys)
         case _:
             return certain(pattern.pattern)
+
+
+def needs_triples(pattern: a.Pattern) -> bool:
+    """Whether an empty graph surely has no solution of a pattern."""
+    match pattern:
+        case a.BGP(triples):
+            return bool(triples)
+        case a.Path(subject, path, object_):
+            # A constant has a path of length zero to itself wherever it is; others only have one in the graph.
+            return not any(isinstance(end, NamedNode | Literal) for end in (subject, object_)) or not _may_be_empty(path)
+        case a.Join(left, right):
+            return needs_triples(left) or needs_triples(right)
+        case a.Union(left, right):
+            return needs_triples(left) and needs_triples(right)
+        case a.LeftJoin(left, _) | a.Minus(left, _):
+            return needs_triples(left)
+        case a.Group(inner, keys):
+            return bool(keys) and needs_triples(inner)
+        case a.Values() | a.Graph() | a.Window() | a.Service():
+            return False
+        case _:
+            return needs_triples(pattern.pattern)
+
+
+def _may_be_empty(path: a.PropertyPath) -> bool:
+    """Whether a path may have no link at all."""
+    match path:
+        case a.ZeroOrOne() | a.ZeroOrMore():
+            return True
+        case a.Sequence(first, second):
+            return _may_be_empty(first) and _may_be_empty(second)
+        case a.Alternative(left, right):
+            return _may_be_empty(left) or _may_be_empty(right)
+        case a.Inverse(inner) | a.OneOrMore(inner):
+            return _may_be_empty(inner)
+        case _:
+            return False
