@@ -25,7 +25,7 @@ from millstream.operators.operator import Operator
 from millstream.operators.quads import QuadLeaf
 from millstream.operators.rows import ELEMENT, Arrivals, Deltas
 from millstream.plan.conjunction import Source, SourcedPattern
-from millstream.plan.nodes import Node, Quads, Solutions, in_order, inputs_of
+from millstream.plan.nodes import Node, Ordered, Quads, Solutions, in_order, inputs_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,13 @@ class Dataflow:
     ) -> None:
         """`restored`: the dictionary holds the terms of an equal dataflow already, which this one goes on with."""
         self.plan = root
+        self.order: tuple[tuple[int, bool], ...] = ()
+        """The order of answers: places of columns, each with whether it descends."""
+        self.seen = len(root.variables)
+        """How many columns of an answer are seen; the others are keys of its order."""
+        if isinstance(root, Ordered):
+            self.order = tuple((root.variables.index(v), down) for v, down in root.conditions)
+            self.seen, root = root.width, root.input
         self._dictionary = dictionary
         self._evaluator = evaluator
         self._salt = salt

@@ -267,6 +267,23 @@ class TopK:
 
 
 @dataclass(frozen=True, slots=True)
+class Ordered:
+    """At the root: the answers in an order; columns after the first `width` are keys of it that nobody sees."""
+
+    input: Node
+    conditions: tuple[tuple[Variable, bool], ...]
+    width: int
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return self.input.variables
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        return self.input.certain
+
+
+@dataclass(frozen=True, slots=True)
 class Closure:
     """Pairs of nodes joined by one or more edges, for each combination of tags; with `zero_length`, also by none.
 
@@ -343,6 +360,7 @@ Node: TypeAlias = (
     | Marked
     | Group
     | TopK
+    | Ordered
     | Closure
     | Template
     | Ask
