@@ -6,11 +6,11 @@ Everything here is in processing order; the engine sees to that. Ticks say when;
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Variable
 
 from millstream.engine.answers import AnswerSet, Emission, consolidate
 from millstream.engine.batch import ElementBatch, GraphRows
@@ -27,7 +27,9 @@ from millstream.language import algebra as a
 from millstream.language.windows import Event, Step, StreamWindow
 from millstream.operators.dataflow import Dataflow
 from millstream.operators.matching import Matcher
+from millstream.operators.ranking import sort_rows
 from millstream.operators.rows import ELEMENT, FOREVER, Arrivals, Column, Deltas, tick, time_of
+from millstream.plan.compiler import order_of
 from millstream.plan.sources import Sources
 
 
@@ -425,8 +427,17 @@ class QueryRun:
     # Looking in -------------------------------------------------------------------------------------------------------
 
     def answer_rows(self) -> tuple[npt.NDArray[np.int64], Column]:
-        """The answer set, each row once with how often it stands there, in the order the query asks for."""
-        return self.answer_set().rows()
+        """The answer set in the order the query asks for: rows, and how often each stands there."""
+        columns, weight = self.answer_set().rows()
+        conditions = order_of(self.query.pattern) if self.query.form is a.Form.SELECT else ()
+        if len(weight) < 2 or not conditions:
+            return columns, weight
+        sequence = self.operator.sequence
+        if sequence is None:
+            places = {v: i for i, v in enumerate(self.query.columns)}
+            by = tuple((places[cast("Variable", c.expression)], c.descending) for c in conditions)
+            return sort_rows(columns, weight, by, tuple(range(columns.shape[1])), self._dictionary)
+        return in_places(columns, weight, self.operator.ordered(sequence, self.tick))
 
     def answer_set(self) -> AnswerSet:
         """The answer set after the last change, none before the first; kept up to date from the first time anyone asks."""
@@ -437,6 +448,18 @@ class QueryRun:
                 answers.apply(current.columns, current.weight)
             self.reporter.answers = answers
         return self.reporter.answers
+
+
+def in_places(
+    columns: npt.NDArray[np.int64], weight: Column, order: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], Column]:
+    """Rows at the first places that an order has for them; those without one stay behind, as they were."""
+    first: dict[tuple[int, ...], int] = {}
+    for place, row in enumerate(order.tolist()):
+        first.setdefault(tuple(row), place)
+    places = [first.get(tuple(row), len(order)) for row in columns.tolist()]
+    by = np.argsort(np.array(places, np.int64), kind="stable")
+    return columns[by], weight[by]
 
 
 def by_change(deltas: Deltas) -> Iterator[Deltas]:

@@ -50,6 +50,8 @@ def build(node: n.Node, dictionary: Dictionary, evaluator: Evaluator, keeper: Ke
             return ranking.TopK(
                 len(inner.variables), ordered, _places(completion, inner.variables), offset, limit, dictionary
             )
+        case n.Sequence(inner, _, columns):
+            return shaping.Project(_places(columns, inner.variables), drops=True)
         case n.Closure():
             return _closure(node, dictionary, keeper)
         case n.Template(_, triples, solution):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,9 @@ from millstream.operators.keeping import Keeper
 from millstream.operators.matching import Matcher
 from millstream.operators.operator import Operator
 from millstream.operators.quads import QuadLeaf
+from millstream.operators.ranking import sort_rows
 from millstream.operators.rows import ELEMENT, Arrivals, Deltas
+from millstream.plan import nodes
 from millstream.plan.conjunction import Source, SourcedPattern
 from millstream.plan.nodes import Node, Quads, Solutions, in_order, inputs_of
 
@@ -163,10 +165,10 @@ class Dataflow:
             found[leaf.place] = one_number_a_change(leaf.operator.drain(upto))
         for quads, place in self.quads:
             found[place] = quads.drain()
-        return self._flow(self._operators, found, self._begun)
+        return self._flow(self._operators, found, self._begun)[-1]
 
-    def _flow(self, operators: Sequence[Operator | None], found: list[Deltas | None], begun: dict[int, Deltas]) -> Deltas:
-        """Runs the deltas of leaves through all operators."""
+    def _flow(self, operators: Sequence[Operator | None], found: list[Deltas | None], begun: dict[int, Deltas]) -> list[Deltas]:
+        """Runs the deltas of leaves through all operators; gives those of all nodes."""
         for place, operator in enumerate(operators):
             if operator is None:
                 continue
@@ -180,9 +182,7 @@ class Dataflow:
             if first is not None:
                 after = found[place]
                 found[place] = first if after is None or not len(after) else merged(first, after)
-        whole = found[-1]
-        assert whole is not None
-        return whole
+        return cast("list[Deltas]", found)
 
     @property
     def next_tick(self) -> int | None:
@@ -206,10 +206,28 @@ class Dataflow:
     def current(self, now: int) -> Deltas:
         """The answers that hold now, found anew from what is stored, as one change."""
         with self._keeper.rebuilding():
-            return self._refill(self._build(), now)
+            return self._refill(self._build(), now)[-1]
 
-    def _refill(self, operators: Sequence[Operator | None], now: int) -> Deltas:
-        """Shows new operators what the leaves hold."""
+    @property
+    def sequence(self) -> nodes.Sequence | None:
+        """The order of the answers, if more than the answers tell it."""
+        root = self.plan
+        while isinstance(root, nodes.Distinct | nodes.Project):
+            root = root.input
+        return root if isinstance(root, nodes.Sequence) else None
+
+    def ordered(self, sequence: nodes.Sequence, now: int) -> npt.NDArray[np.int64]:
+        """The rows of a sequence in order, each once."""
+        with self._keeper.rebuilding():
+            found = self._refill(self._build(), now)[self._nodes.index(sequence.input)]
+            where = {v: i for i, v in enumerate(sequence.input.variables)}
+            conditions = tuple((where[v], descending) for v, descending in sequence.conditions)
+            shown = [where[v] for v in sequence.columns]
+            columns, _ = sort_rows(found.columns, found.weight, conditions, tuple(shown), self._dictionary)
+            return columns[:, shown]
+
+    def _refill(self, operators: Sequence[Operator | None], now: int) -> list[Deltas]:
+        """Shows new operators what the leaves hold; gives what each node has."""
         found: list[Deltas | None] = [None] * len(self._nodes)
         for leaf in self.leaves:
             columns = leaf.operator.current(now)

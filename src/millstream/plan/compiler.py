@@ -14,7 +14,7 @@ from millstream.errors import Place, UnsupportedQueryError
 from millstream.language import algebra as a
 from millstream.language.scope import exists_in, in_scope, mentioned, rewrite
 from millstream.plan import existence, joining, paths
-from millstream.plan.conjunction import SourcedPattern, WindowSource, conjuncts
+from millstream.plan.conjunction import Source, SourcedPattern, WindowSource, conjuncts
 from millstream.plan.nodes import (
     Aggregate,
     Ask,
@@ -26,12 +26,14 @@ from millstream.plan.nodes import (
     Node,
     Quads,
     Rows,
+    Sequence,
     Template,
     TopK,
     Union,
     Unmatched,
     kept,
 )
+from millstream.plan.emptiness import has_solutions_of_nothing
 from millstream.plan.pruning import pruned
 from millstream.plan.scopes import NamedGraphs, Names, Scope, default_source, graph_source
 
@@ -43,14 +45,14 @@ def compile_query(query: a.Query) -> Node:
     if query.form is a.Form.DESCRIBE:
         raise _refused(query, "DESCRIBE", "Write a CONSTRUCT with the triples you want of each resource.", query.place)
     compiler = Compiler(query)
+    if query.form is a.Form.SELECT:
+        return pruned(kept(compiler.sequence(query.pattern), query.variables))
     node = compiler.compile(query.pattern, compiler.outermost)
     match query.form:
         case a.Form.ASK:
             node = Ask(kept(node, ()))
-        case a.Form.CONSTRUCT:
-            node = Distinct(Template(kept(node, query.variables), query.template, query.variables))
         case _:
-            node = kept(node, query.variables)
+            node = Distinct(Template(kept(node, query.variables), query.template, query.variables))
     return pruned(node)
 
 
@@ -75,7 +77,9 @@ class Compiler:
             case a.Window(window, inner):
                 return self._within(self.compile(inner, scope.over(WindowSource(window))), scope)
             case a.Graph(NamedNode() as name, inner):
-                return self._within(self.compile(inner, scope.over(graph_source(self.query, name))), scope)
+                source = graph_source(self.query, name)
+                node = self.compile(inner, scope.over(source))
+                return self._within(Join(node, self._exists(source)) if has_solutions_of_nothing(inner) else node, scope)
             case a.Graph(Variable() as name, inner):
                 return self._within(self._named_graphs(name, inner, scope), scope)
             case a.LeftJoin(left, right, expression):
@@ -96,10 +100,11 @@ class Compiler:
             case a.Distinct(inner):
                 return Distinct(self.compile(inner, scope))
             case a.Reduced(inner) | a.OrderBy(inner):
-                # An order shows in what is emitted together, see `order_of`.
+                # Only the outermost order shows, see `sequence`.
                 return self.compile(inner, scope)
             case a.Slice():
-                return self._slice(pattern, scope)
+                ordered = self._slice(pattern, scope)
+                return kept(ordered, ordered.completion)
             case a.Service():
                 instead = "Load what it gives with --dataset or engine.load, or let it arrive as a stream."
                 raise _refused(self.query, "SERVICE", instead, pattern.place)
@@ -156,7 +161,10 @@ class Compiler:
             case a.Window(window, inner) if scope.domain is None:
                 self._gather(inner, scope.over(WindowSource(window)), patterns, others, filters)
             case a.Graph(NamedNode() as name, inner) if scope.domain is None:
-                self._gather(inner, scope.over(graph_source(self.query, name)), patterns, others, filters)
+                source = graph_source(self.query, name)
+                self._gather(inner, scope.over(source), patterns, others, filters)
+                if has_solutions_of_nothing(inner):
+                    others.append(self._exists(source))
             case a.Path(subject, path, object_):
                 ends = (self._without_blank(subject), self._without_blank(object_))
                 others.append(paths.path_node(ends[0], path, ends[1], scope))
@@ -215,6 +223,11 @@ class Compiler:
         others = tuple(v for v in node.variables if v not in (name, tag))
         return joining.renamed(node, ((name, tag), *((v, v) for v in others)))
 
+    def _exists(self, source: Source) -> Node:
+        """One row without columns while a graph has a triple: there are no empty graphs with a name."""
+        s, p, o = (self.names.fresh(place) for place in "spo")
+        return Distinct(kept(joining.joined((SourcedPattern(a.TriplePattern(s, p, o), source),), (), ()), ()))
+
     # Optional and negation --------------------------------------------------------------------------------------------
 
     def _left_join(self, left: Node, right: Node, expression: a.Expression | None, scope: Scope) -> Node:
@@ -267,19 +280,42 @@ class Compiler:
             assert operand is None or isinstance(operand, Variable)
             made = Aggregate(aggregate.function, operand, aggregate.distinct, aggregate.separator)
             aggregates.append((variable, made))
-        return Group(node, tuple(keys), tuple(aggregates), solution)
+        whole = Group(node, tuple(keys), tuple(aggregates), solution)
+        if group.keys or scope.domain is None:
+            return whole
+        # Without keys there is a group even where the pattern has no solutions: one for each combination of given values.
+        missing = Unmatched(scope.domain, kept(whole, scope.domain.variables))
+        return Union(whole, Join(missing, Group(Rows(node.variables, ()), (), tuple(aggregates), solution)))
 
-    def _slice(self, pattern: a.Slice, scope: Scope) -> Node:
-        """The first rows of an order, which a projection may have left without its keys."""
+    def sequence(self, pattern: a.Pattern) -> Node:
+        """The outermost pattern: what its order depends on is kept, if it is not selected."""
+        inner, distinct = _without_distinct(pattern.pattern if isinstance(pattern, a.Slice) else pattern)
+        conditions = order_of(pattern)
+        shown = frozenset(in_scope(inner))
+        if all(isinstance(c.expression, Variable) and c.expression in shown for c in conditions):
+            return self.compile(pattern, self.outermost)
+        if isinstance(pattern, a.Slice):
+            whole = self._slice(pattern, self.outermost)
+            return Sequence(whole, whole.conditions, whole.completion)
+        node, keys, projection = self._ordered(inner, self.outermost)
+        sequence = Sequence(node, keys, projection)
+        return Distinct(sequence) if distinct else sequence
+
+    def _slice(self, pattern: a.Slice, scope: Scope) -> TopK:
+        """The first rows of an order."""
         if scope.given:
             instead = "Take the LIMIT or OFFSET out of the GRAPH ?g or EXISTS block, or name the graph."
             raise _refused(self.query, "LIMIT or OFFSET inside of GRAPH ?g or a correlated EXISTS", instead, None)
-        inner, distinct = pattern.pattern, False
-        while isinstance(inner, a.Distinct | a.Reduced):
-            distinct = distinct or isinstance(inner, a.Distinct)
-            inner = inner.pattern
-        projection = inner.variables if isinstance(inner, a.Project) else in_scope(inner)
-        body = inner.pattern if isinstance(inner, a.Project) else inner
+        inner, distinct = _without_distinct(pattern.pattern)
+        node, keys, projection = self._ordered(inner, scope, distinct=distinct)
+        return TopK(node, keys, projection, pattern.offset, pattern.limit)
+
+    def _ordered(
+        self, pattern: a.Pattern, scope: Scope, *, distinct: bool = False
+    ) -> tuple[Node, tuple[tuple[Variable, bool], ...], tuple[Variable, ...]]:
+        """A projected pattern with columns for the keys of its order, these keys, and what is projected."""
+        projection = pattern.variables if isinstance(pattern, a.Project) else in_scope(pattern)
+        body = pattern.pattern if isinstance(pattern, a.Project) else pattern
         conditions: tuple[a.OrderCondition, ...] = ()
         if isinstance(body, a.OrderBy):
             body, conditions = body.pattern, body.conditions
@@ -300,8 +336,26 @@ class Compiler:
                 node, key = Extend(node, variable, expression), variable
             keys.append((key, condition.descending))
         columns = tuple(dict.fromkeys((*projection, *(key for key, _ in keys))))
-        ordered = TopK(kept(node, columns), tuple(keys), projection, pattern.offset, pattern.limit)
-        return kept(ordered, projection)
+        return kept(node, columns), tuple(keys), projection
+
+
+def order_of(pattern: a.Pattern) -> tuple[a.OrderCondition, ...]:
+    """The conditions of the outermost ORDER BY."""
+    match pattern:
+        case a.Slice(inner) | a.Distinct(inner) | a.Reduced(inner) | a.Project(inner):
+            return order_of(inner)
+        case a.OrderBy(_, conditions):
+            return conditions
+        case _:
+            return ()
+
+
+def _without_distinct(pattern: a.Pattern) -> tuple[a.Pattern, bool]:
+    distinct = False
+    while isinstance(pattern, a.Distinct | a.Reduced):
+        distinct = distinct or isinstance(pattern, a.Distinct)
+        pattern = pattern.pattern
+    return pattern, distinct
 
 
 def _blanks(triple: a.TriplePattern) -> bool:

@@ -9,7 +9,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 from millstream.language import algebra as a
 from millstream.language.scope import mentioned
 from millstream.plan.conjunction import Conjunction, SourcedPattern, order_test
-from millstream.plan.nodes import Filter, Join, Node, OrderedJoin, Project, Rows, Solutions
+from millstream.plan.nodes import Closure, Distinct, Filter, Join, Node, OrderedJoin, Project, Quads, Rows, Solutions
 from millstream.plan.scopes import Names
 
 _FEW_VALUES = 64
@@ -19,7 +19,7 @@ _SWAPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 def joined(patterns: tuple[SourcedPattern, ...], others: Sequence[Node], filters: tuple[a.Expression, ...]) -> Node:
     """The join of triple patterns and other nodes under filters, each applied as soon as what it reads is bound."""
-    others = [node for node in dict.fromkeys(others) if node != _UNIT]
+    others = [node for i, node in enumerate(others) if node != _UNIT and not (node in others[:i] and _is_set(node))]
     waiting = list(filters)
     leaves = _leaves(patterns, others, waiting)
     operands = [*leaves, *others]
@@ -38,6 +38,11 @@ def joined(patterns: tuple[SourcedPattern, ...], others: Sequence[Node], filters
     for expression in waiting:
         node = Filter(node, expression)
     return node
+
+
+def _is_set(node: Node) -> bool:
+    """Whether joining with it again changes nothing: its rows are distinct and bind everything."""
+    return isinstance(node, Quads | Closure | Distinct) and node.certain.issuperset(node.variables)
 
 
 def _leaves(patterns: tuple[SourcedPattern, ...], others: Sequence[Node], waiting: list[a.Expression]) -> list[Node]:

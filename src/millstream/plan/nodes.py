@@ -267,6 +267,26 @@ class TopK:
 
 
 @dataclass(frozen=True, slots=True)
+class Sequence:
+    """Columns of the input, to be shown in an order that depends on others as well: by conditions, completed by the columns.
+
+    To what reads its deltas it is a projection.
+    """
+
+    input: Node
+    conditions: tuple[tuple[Variable, bool], ...]
+    columns: tuple[Variable, ...]
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return self.columns
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        return self.input.certain & frozenset(self.columns)
+
+
+@dataclass(frozen=True, slots=True)
 class Closure:
     """Pairs of nodes joined by one or more edges, for each combination of tags; with `zero_length`, also by none.
 
@@ -343,6 +363,7 @@ Node: TypeAlias = (
     | Marked
     | Group
     | TopK
+    | Sequence
     | Closure
     | Template
     | Ask

@@ -93,7 +93,7 @@ def _made(node: Node, needed: Columns, made: dict[Node, Node]) -> Node:
             return replace(node, edges=_all_of(edges, made), nodes=None if nodes is None else _all_of(nodes, made))
         case n.Filter(inner):
             return replace(node, input=made[inner])
-        case n.Distinct(inner) | n.TopK(inner) | n.Template(inner) | n.Ask(inner):
+        case n.Distinct(inner) | n.TopK(inner) | n.Sequence(inner) | n.Template(inner) | n.Ask(inner):
             return replace(node, input=_all_of(inner, made))
 
 
