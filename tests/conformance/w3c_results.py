@@ -19,7 +19,12 @@ from millstream.operators.expressions.values import Space, read_term
 from tests.suites import RDF, Statements
 
 RS = "http://www.w3.org/2001/sw/DataAccess/tests/result-set#"
-FORMATS = {".ttl": ox.RdfFormat.TURTLE, ".n3": ox.RdfFormat.TURTLE, ".rdf": ox.RdfFormat.RDF_XML, ".nt": ox.RdfFormat.N_TRIPLES}
+FORMATS = {
+    ".ttl": ox.RdfFormat.TURTLE,
+    ".n3": ox.RdfFormat.TURTLE,
+    ".rdf": ox.RdfFormat.RDF_XML,
+    ".nt": ox.RdfFormat.N_TRIPLES,
+}
 
 Term = ox.NamedNode | ox.BlankNode | ox.Literal
 Solution = dict[str, Term]
@@ -40,7 +45,12 @@ Result = bool | frozenset[ox.Triple] | Table
 
 def read_triples(path: Path) -> list[ox.Triple]:
     """The triples of a file, with its own address as base."""
-    return [quad.triple for quad in ox.parse(path=path, format=FORMATS[path.suffix], base_iri=path.resolve().as_uri(), rename_blank_nodes=True)]
+    return [
+        quad.triple
+        for quad in ox.parse(
+            path=path, format=FORMATS[path.suffix], base_iri=path.resolve().as_uri(), rename_blank_nodes=True
+        )
+    ]
 
 
 def read_result(path: Path) -> Result:
@@ -68,7 +78,10 @@ def _read_csv(path: Path) -> Table:
         names, *rows = csv.reader(file)
     return Table(
         frozenset(names),
-        tuple({n: as_csv(ox.BlankNode(t[2:]) if t.startswith("_:") else ox.Literal(t)) for n, t in zip(names, r) if t} for r in rows),
+        tuple(
+            {n: as_csv(ox.BlankNode(t[2:]) if t.startswith("_:") else ox.Literal(t)) for n, t in zip(names, r) if t}
+            for r in rows
+        ),
     )
 
 
@@ -118,9 +131,7 @@ def _canonical(quads: Iterable[ox.Quad]) -> set[ox.Quad]:
     return set(dataset)
 
 
-def same_solutions(
-    left: Sequence[Solution], right: Sequence[Solution], *, ordered: bool = False, lax: bool = False
-) -> bool:
+def same_solutions(left: Sequence[Solution], right: Sequence[Solution], *, ordered: bool = False, lax: bool = False) -> bool:
     """Whether two sequences are equal, as multisets unless `ordered`; with `lax` how often a solution stands there is open."""
     sides = []
     for solutions in (left, right):

@@ -92,6 +92,8 @@ def _group(node: n.Group, dictionary: Dictionary, keeper: Keeper) -> Operator:
 
 
 def _closure(node: n.Closure, dictionary: Dictionary, keeper: Keeper) -> Operator:
-    ends = [None if term is None else dictionary.encode_one(str(term).encode()) for term in (node.fixed_start, node.fixed_end)]
+    ends = [
+        None if term is None else dictionary.encode_one(str(term).encode()) for term in (node.fixed_start, node.fixed_end)
+    ]
     keeper.hold(np.array([end for end in ends if end is not None], np.int64))
     return closure.Closure(len(node.tags), *ends, zero_length=node.zero_length)

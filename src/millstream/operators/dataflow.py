@@ -167,7 +167,9 @@ class Dataflow:
             found[place] = quads.drain()
         return self._flow(self._operators, found, self._begun)[-1]
 
-    def _flow(self, operators: Sequence[Operator | None], found: list[Deltas | None], begun: dict[int, Deltas]) -> list[Deltas]:
+    def _flow(
+        self, operators: Sequence[Operator | None], found: list[Deltas | None], begun: dict[int, Deltas]
+    ) -> list[Deltas]:
         """Runs the deltas of leaves through all operators; gives those of all nodes."""
         for place, operator in enumerate(operators):
             if operator is None:

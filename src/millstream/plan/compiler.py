@@ -34,6 +34,7 @@ from millstream.plan.nodes import (
     kept,
 )
 from millstream.plan.emptiness import has_solutions_of_nothing
+from millstream.plan.fresh import with_solutions
 from millstream.plan.pruning import pruned
 from millstream.plan.scopes import NamedGraphs, Names, Scope, default_source, graph_source
 
@@ -44,6 +45,7 @@ def compile_query(query: a.Query) -> Node:
     """The plan of a query; raises UnsupportedQueryError for what cannot run continuously."""
     if query.form is a.Form.DESCRIBE:
         raise _refused(query, "DESCRIBE", "Write a CONSTRUCT with the triples you want of each resource.", query.place)
+    query = with_solutions(query)
     compiler = Compiler(query)
     if query.form is a.Form.SELECT:
         return pruned(kept(compiler.sequence(query.pattern), query.variables))
@@ -324,7 +326,10 @@ class Compiler:
             hidden = {v for c in conditions for v in mentioned(c.expression)} - set(projection)
             if hidden & set(node.variables):
                 names = ", ".join(sorted(f"?{v.value}" for v in hidden))
-                what, instead = "SELECT DISTINCT with a LIMIT, ordered by what it does not select", f"Select {names} as well."
+                what, instead = (
+                    "SELECT DISTINCT with a LIMIT, ordered by what it does not select",
+                    f"Select {names} as well.",
+                )
                 raise _refused(self.query, what, instead, None)
             node = Distinct(kept(node, projection))
         keys: list[tuple[Variable, bool]] = []

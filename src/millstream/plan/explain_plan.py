@@ -10,9 +10,7 @@ from millstream.plan.explain import Branch, draw
 from millstream.plan.explain_run import explain_run
 
 
-def explain_plan(
-    root: n.Node, printer: Printer, *, summary: bool = True, lazy: bool = True, adaptive: bool = True
-) -> str:
+def explain_plan(root: n.Node, printer: Printer, *, summary: bool = True, lazy: bool = True, adaptive: bool = True) -> str:
     """Several lines without a final newline; the switches are those of the engine."""
     leaves = [node for node in n.in_order(root) if isinstance(node, n.Solutions)]
     sections = [
