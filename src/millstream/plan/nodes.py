@@ -79,6 +79,23 @@ class Extend:
 
 
 @dataclass(frozen=True, slots=True)
+class EqualityKey:
+    """One more column that is the same for all terms which `=` may find equal to that of another."""
+
+    input: Node
+    variable: Variable
+    of: Variable
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return (*self.input.variables, self.variable)
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        return self.input.certain | {self.variable} if self.of in self.input.certain else self.input.certain
+
+
+@dataclass(frozen=True, slots=True)
 class Filter:
     input: Node
     expression: a.Expression
@@ -350,6 +367,7 @@ Node: TypeAlias = (
     | Quads
     | Rows
     | Extend
+    | EqualityKey
     | Filter
     | Project
     | Distinct
