@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyoxigraph import Literal, NamedNode, Variable
+from pyoxigraph import Variable
 
 from millstream.language import algebra as a
-from millstream.language.scope import expressions_of, in_scope, mentioned, sub_patterns
+from millstream.language.scope import exists_in, expressions_of, in_scope, mentioned, sub_patterns
 from millstream.plan import joining
 from millstream.plan.nodes import Distinct, Marked, Node, kept
 from millstream.plan.scopes import Scope
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 def marked(compiler: Compiler, left: Node, pattern: a.Pattern, variable: Variable, scope: Scope) -> Node:
     """The left solutions with a column that says whether the pattern has a solution for them."""
     outer = frozenset(left.variables) - frozenset(scope.given)
-    replaced = tuple(v for v in left.variables if v in _replaced(pattern, outer))
     inside = scope
-    if replaced:
-        given = (*scope.given, *replaced)
+    if _replaced(pattern, outer):
+        # All that the pattern reads, so that what it binds itself leads to few of the outer solutions.
+        read = _read(pattern)
+        given = (*scope.given, *(v for v in left.variables if v in outer and v in read))
         inside = scope.for_each(given, Distinct(kept(left, given)))
     right = compiler.compile(pattern, inside)
     shared = tuple(v for v in left.variables if v in right.variables)
@@ -53,6 +54,17 @@ def _replaced(pattern: a.Pattern, outer: frozenset[Variable]) -> frozenset[Varia
     return found.union(*(_replaced(inner, outer) for inner in sub_patterns(pattern)))
 
 
+def _read(pattern: a.Pattern) -> frozenset[Variable]:
+    """The variables that a pattern binds or reads, at any depth but inside of sub-queries."""
+    match pattern:
+        case a.Project() | a.Group() | a.Distinct() | a.Reduced() | a.OrderBy() | a.Slice():
+            return frozenset(in_scope(pattern))
+    found = frozenset(in_scope(pattern)).union(*(mentioned(e) for e in expressions_of(pattern)))
+    for exists in (x for e in expressions_of(pattern) for x in exists_in(e)):
+        found |= _read(exists.pattern)
+    return found.union(*(_read(inner) for inner in sub_patterns(pattern)))
+
+
 def certain(pattern: a.Pattern) -> frozenset[Variable]:
     """The variables that every solution of a pattern binds."""
     match pattern:
@@ -74,40 +86,3 @@ def certain(pattern: a.Pattern) -> frozenset[Variable]:
             return certain(inner) & frozenset(v for v, _ in keys)
         case _:
             return certain(pattern.pattern)
-
-
-def needs_triples(pattern: a.Pattern) -> bool:
-    """Whether an empty graph surely has no solution of a pattern."""
-    match pattern:
-        case a.BGP(triples):
-            return bool(triples)
-        case a.Path(subject, path, object_):
-            # A constant has a path of length zero to itself wherever it is; others only have one in the graph.
-            return not any(isinstance(end, NamedNode | Literal) for end in (subject, object_)) or not _may_be_empty(path)
-        case a.Join(left, right):
-            return needs_triples(left) or needs_triples(right)
-        case a.Union(left, right):
-            return needs_triples(left) and needs_triples(right)
-        case a.LeftJoin(left, _) | a.Minus(left, _):
-            return needs_triples(left)
-        case a.Group(inner, keys):
-            return bool(keys) and needs_triples(inner)
-        case a.Values() | a.Graph() | a.Window() | a.Service():
-            return False
-        case _:
-            return needs_triples(pattern.pattern)
-
-
-def _may_be_empty(path: a.PropertyPath) -> bool:
-    """Whether a path may have no link at all."""
-    match path:
-        case a.ZeroOrOne() | a.ZeroOrMore():
-            return True
-        case a.Sequence(first, second):
-            return _may_be_empty(first) and _may_be_empty(second)
-        case a.Alternative(left, right):
-            return _may_be_empty(left) or _may_be_empty(right)
-        case a.Inverse(inner) | a.OneOrMore(inner):
-            return _may_be_empty(inner)
-        case _:
-            return False
