@@ -16,6 +16,7 @@ Where pyoxigraph departs from the recommendation, the recommendation wins; tests
 - it drops repeats among the alternatives of a path, which section 18.4 has as a union;
 - it finds solutions in a named graph that is not there where no triple is asked for, as in `GRAPH :g { VALUES ... }`;
 - it forgets inside of GRAPH ?g and a sub-query which graph it is in;
+- it has the blank nodes of patterns in solutions, so that COUNT(DISTINCT *) counts more of them;
 - it joins no value that BIND gives inside of GRAPH ?g for ?g itself;
 - it has no path of length zero from or to a term that is not in the graph (section 18.4: `:a :p* ?x` always has :a).
 """
