@@ -121,3 +121,17 @@ def test_a_sub_query_inside_of_a_graph_stays_in_it(inside: str) -> None:
     engine.insert(nt("a p b"), at_ms=0, graph=G)
     engine.insert(nt("a p b"), at_ms=1, graph=f"{NAMESPACE}h")
     assert [(x.at_ms, x.weight) for x in query.take()] == [(0, 1), (1, 1)]
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        "?c :q ?d FILTER EXISTS { ?e :p ?f FILTER(?f = ?b) }",
+        "?c :q ?d FILTER NOT EXISTS { ?c :p ?f FILTER(?f = ?b || ?d = ?a) }",
+        "?c :q ?d OPTIONAL { ?c :p ?e FILTER EXISTS { ?e :q ?f FILTER(?f != ?a) } } FILTER(BOUND(?e))",
+    ],
+)
+def test_an_exists_inside_of_another_sees_the_values_of_the_outermost_solution(inner: str) -> None:
+    steps = [insert(0, "a p b", "c q d"), insert(1, "c p b", "b q a"), insert(2, "b p c"), delete(3, "a p b")]
+    for word in ("EXISTS", "NOT EXISTS"):
+        check(scenario(f"SELECT * {{ ?a :p ?b FILTER {word} {{ {inner} }} }}", *steps))
