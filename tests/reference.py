@@ -15,6 +15,8 @@ Where pyoxigraph departs from the recommendation, the recommendation wins; tests
 - it refuses `!()` as a path, and `GROUP BY (?x AS ?y)`;
 - it drops repeats among the alternatives of a path, which section 18.4 has as a union;
 - it finds solutions in a named graph that is not there where no triple is asked for, as in `GRAPH :g { VALUES ... }`;
+- it may apply FILTER EXISTS after a join with another group, whose values then take the place of variables inside;
+- it has the name of the graph in both sides of a MINUS inside of GRAPH ?g, which then share a variable;
 - it forgets inside of GRAPH ?g and a sub-query which graph it is in;
 - it has the blank nodes of patterns in solutions, so that COUNT(DISTINCT *) counts more of them;
 - it joins no value that BIND gives inside of GRAPH ?g for ?g itself;

@@ -82,6 +82,7 @@ class Place:
 
     @property
     def slices(self) -> bool:
+        """Whether LIMIT may stand there, which the engine refuses in the others, and MINUS, which is disputed there."""
         return not self.exists and not self.every_graph
 
 
@@ -190,12 +191,16 @@ class Author(Writer):
             case _:
                 return f"sameTerm({one}, {self.one(*names, *CONSTANTS)})"
 
-    def test(self, names: list[str], place: Place) -> str:
+    def test(self, before: str, place: Place) -> str:
         """What FILTER takes."""
+        names = self.around(before)
         if place.depth > 0 and self.chance(3):
             word = self.one("EXISTS", "NOT EXISTS")
             inner = replace(place.deeper, exists=True)
-            exists = f"{word} {{ {self.group(inner)} }}"
+            # The outside engine may apply it where another group has bound more: what is not in its own is renamed.
+            local, number = set(re.findall(r"\?\w+", before)), self.fresh()
+            body = re.sub(r"\?\w+", lambda v: v[0] if v[0] in local else f"{v[0]}_{number}", self.group(inner))
+            exists = f"{word} {{ {body} }}"
             match self.size(0, 4):
                 case 0:
                     return f"({self.condition(names)} || {exists})"
@@ -277,14 +282,14 @@ class Author(Writer):
             case "values":
                 return self.values()
             case "filter":
-                return f"FILTER {self.test(self.around(text), place)}"
+                return f"FILTER {self.test(text, place)}"
             case "bind":
                 return f"BIND({self.value(self.around(text))} AS {self.unused(text, place)})"
             case "optional":
                 return f"OPTIONAL {{ {self.group(inside)} }}"
             case "union":
                 return f"{{ {self.group(inside)} }} UNION {{ {self.group(inside)} }}"
-            case "minus" if not place.exists:
+            case "minus" if place.slices:
                 return f"MINUS {{ {self.group(inside)} }}"
             case "select" if not place.every_graph:
                 # The outside engine forgets which graph it is in.
@@ -350,9 +355,8 @@ class Author(Writer):
         named = sorted(set(named))
         items = list(named)
         for _ in range(self.size(1, 2)):
-            items.append(
-                f"({self.aggregate(inside, where)} AS {self.unused(where + ' '.join(items) + ' '.join(keys), place)})"
-            )
+            taken = " ".join([where, *inside, *items, *keys])
+            items.append(f"({self.aggregate(inside, where)} AS {self.unused(taken, place)})")
         tail = f" GROUP BY {' '.join(keys)}" if keys else ""
         if self.chance(3):
             tail += f" HAVING (COUNT({self.one(*inside)}) {self.one('>', '<=', '!=')} {self.size(0, 2)})"

@@ -135,3 +135,12 @@ def test_an_exists_inside_of_another_sees_the_values_of_the_outermost_solution(i
     steps = [insert(0, "a p b", "c q d"), insert(1, "c p b", "b q a"), insert(2, "b p c"), delete(3, "a p b")]
     for word in ("EXISTS", "NOT EXISTS"):
         check(scenario(f"SELECT * {{ ?a :p ?b FILTER {word} {{ {inner} }} }}", *steps))
+
+
+@pytest.mark.parametrize(("minus", "left"), [("?x :q ?y", 1), ("?a :q ?y", 0)])
+def test_sides_of_a_minus_do_not_share_the_name_of_the_graph_they_are_in(minus: str, left: int) -> None:
+    # Not against the reference evaluator: its outside engine has the name in both.
+    engine = Engine()
+    query = engine.register(f"PREFIX : <{NAMESPACE}> SELECT * {{ GRAPH ?g {{ ?a :p ?b MINUS {{ {minus} }} }} }}", "changes")
+    engine.insert(nt("a p b", "a q b"), at_ms=0, graph=G)
+    assert len(query.take()) == left
