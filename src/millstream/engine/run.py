@@ -6,13 +6,14 @@ Everything here is in processing order; the engine sees to that. Ticks say when;
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pyoxigraph import NamedNode, Variable
+from pyoxigraph import NamedNode
 
 from millstream.engine.answers import AnswerSet, Emission, consolidate
+from millstream.engine.arrangement import Arrangement
 from millstream.engine.batch import ElementBatch, GraphRows
 from millstream.engine.counting import CountFeed
 from millstream.engine.datasets import Triples
@@ -26,10 +27,9 @@ from millstream.kernels.dictionary import Dictionary
 from millstream.language import algebra as a
 from millstream.language.windows import Event, Step, StreamWindow
 from millstream.operators.dataflow import Dataflow
+from millstream.operators.deltas import consolidated
 from millstream.operators.matching import Matcher
-from millstream.operators.ranking import sort_rows
 from millstream.operators.rows import ELEMENT, FOREVER, Arrivals, Column, Deltas, tick, time_of
-from millstream.plan.compiler import order_of
 from millstream.plan.sources import Sources
 
 
@@ -58,6 +58,7 @@ class QueryRun:
         self.tick = NEVER
         self._inputs = inputs_of(query.windows, operator, dictionary, t0_ms)
         self.streams = frozenset(w.stream.value for w in query.windows)
+        self._arrangement = Arrangement(operator.seen, operator.order, dictionary) if operator.order else None
         self._emit = emit
         self.reporter = self._make_reporter(self._emitted, t0_ms)
         # Windows whose patterns were all optimised away, or that match everything, still close and expire.
@@ -76,9 +77,9 @@ class QueryRun:
         width = self.operator.width
         steps = [w.window.step_ms for w in self.query.windows if isinstance(w.window, Step)]
         if self.query.closes_windows:
-            return CloseReporter(self.query.output, width, emit, steps, t0_ms, self._dictionary)
+            return CloseReporter(self.query.output, width, emit, steps, t0_ms, self._dictionary, self._arrangement)
         if self.query.output is a.Output.RSTREAM:
-            return EverythingReporter(width, emit)
+            return EverythingReporter(width, emit, self._arrangement)
         return ChangeReporter(self.query.output, width, emit, on_grids=bool(steps))
 
     # What it reads ----------------------------------------------------------------------------------------------------
@@ -405,6 +406,9 @@ class QueryRun:
             )
             at_tick = np.full(len(weight), upto, np.int64)
             deltas = Deltas(columns, at_tick, at_tick * 0, weight)
+        if isinstance(self.reporter, ChangeReporter) and self.operator.seen < self.operator.width:
+            seen = deltas.columns[:, : self.operator.seen]
+            deltas = consolidated(Deltas(seen, deltas.tick, deltas.change, deltas.weight))
         if self.feeds is None or not len(deltas):
             self.reporter.report(deltas, upto)
             return
@@ -427,17 +431,16 @@ class QueryRun:
     # Looking in -------------------------------------------------------------------------------------------------------
 
     def answer_rows(self) -> tuple[npt.NDArray[np.int64], Column]:
-        """The answer set in the order the query asks for: rows, and how often each stands there."""
-        columns, weight = self.answer_set().rows()
-        conditions = order_of(self.query.pattern) if self.query.form is a.Form.SELECT else ()
-        if len(weight) < 2 or not conditions:
-            return columns, weight
-        sequence = self.operator.sequence
-        if sequence is None:
-            places = {v: i for i, v in enumerate(self.query.columns)}
-            by = tuple((places[cast("Variable", c.expression)], c.descending) for c in conditions)
-            return sort_rows(columns, weight, by, tuple(range(columns.shape[1])), self._dictionary)
-        return in_places(columns, weight, self.operator.ordered(sequence, self.tick))
+        """The answer set, each row once with how often it stands there, in the order the query asks for."""
+        if self._arrangement is None:
+            return self.answer_set().rows()
+        if self.operator.seen < self.operator.width and isinstance(self.reporter, ChangeReporter):
+            # What is reported of changes has no keys to order it by.
+            if self.has_first_change_ahead:
+                return AnswerSet(self.operator.seen).rows()
+            current = self.operator.current(self.tick)
+            return self._arrangement.arranged(current.columns, current.weight)
+        return self._arrangement.arranged(*self.answer_set().rows())
 
     def answer_set(self) -> AnswerSet:
         """The answer set after the last change, none before the first; kept up to date from the first time anyone asks."""
@@ -448,18 +451,6 @@ class QueryRun:
                 answers.apply(current.columns, current.weight)
             self.reporter.answers = answers
         return self.reporter.answers
-
-
-def in_places(
-    columns: npt.NDArray[np.int64], weight: Column, order: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], Column]:
-    """Rows at the first places that an order has for them; those without one stay behind, as they were."""
-    first: dict[tuple[int, ...], int] = {}
-    for place, row in enumerate(order.tolist()):
-        first.setdefault(tuple(row), place)
-    places = [first.get(tuple(row), len(order)) for row in columns.tolist()]
-    by = np.argsort(np.array(places, np.int64), kind="stable")
-    return columns[by], weight[by]
 
 
 def by_change(deltas: Deltas) -> Iterator[Deltas]:

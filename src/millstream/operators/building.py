@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from pyoxigraph import Variable
 
 from millstream.kernels.dictionary import Dictionary
@@ -50,15 +49,13 @@ def build(node: n.Node, dictionary: Dictionary, evaluator: Evaluator, keeper: Ke
             return ranking.TopK(
                 len(inner.variables), ordered, _places(completion, inner.variables), offset, limit, dictionary
             )
-        case n.Sequence(inner, _, columns):
-            return shaping.Project(_places(columns, inner.variables), drops=True)
         case n.Closure():
             return _closure(node, dictionary, keeper)
         case n.Template(_, triples, solution):
             return construct.Template(solution, triples, salt, dictionary, keeper)
         case n.Ask():
             return shaping.Ask(dictionary)
-        case n.Solutions() | n.Quads():
+        case n.Solutions() | n.Quads() | n.Ordered():
             raise TypeError(node)
 
 
@@ -92,8 +89,6 @@ def _group(node: n.Group, dictionary: Dictionary, keeper: Keeper) -> Operator:
 
 
 def _closure(node: n.Closure, dictionary: Dictionary, keeper: Keeper) -> Operator:
-    ends = [
-        None if term is None else dictionary.encode_one(str(term).encode()) for term in (node.fixed_start, node.fixed_end)
-    ]
-    keeper.hold(np.array([end for end in ends if end is not None], np.int64))
-    return closure.Closure(len(node.tags), *ends, zero_length=node.zero_length)
+    fixed = (node.fixed_start, node.fixed_end)
+    start, end = (None if term is None else dictionary.encode_one(str(term).encode()) for term in fixed)
+    return closure.Closure(len(node.tags), start, end, zero_length=node.zero_length, keeper=keeper)

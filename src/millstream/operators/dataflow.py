@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,11 +23,9 @@ from millstream.operators.keeping import Keeper
 from millstream.operators.matching import Matcher
 from millstream.operators.operator import Operator
 from millstream.operators.quads import QuadLeaf
-from millstream.operators.ranking import sort_rows
 from millstream.operators.rows import ELEMENT, Arrivals, Deltas
-from millstream.plan import nodes
 from millstream.plan.conjunction import Source, SourcedPattern
-from millstream.plan.nodes import Node, Quads, Solutions, in_order, inputs_of
+from millstream.plan.nodes import Node, Ordered, Quads, Solutions, in_order, inputs_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +57,13 @@ class Dataflow:
     ) -> None:
         """`restored`: the dictionary holds the terms of an equal dataflow already, which this one goes on with."""
         self.plan = root
+        self.order: tuple[tuple[int, bool], ...] = ()
+        """The order of answers: places of columns, each with whether it descends."""
+        self.seen = len(root.variables)
+        """How many columns of an answer are seen; the others are keys of its order."""
+        if isinstance(root, Ordered):
+            self.order = tuple((root.variables.index(v), down) for v, down in root.conditions)
+            self.seen, root = root.width, root.input
         self._dictionary = dictionary
         self._evaluator = evaluator
         self._salt = salt
@@ -165,12 +170,10 @@ class Dataflow:
             found[leaf.place] = one_number_a_change(leaf.operator.drain(upto))
         for quads, place in self.quads:
             found[place] = quads.drain()
-        return self._flow(self._operators, found, self._begun)[-1]
+        return self._flow(self._operators, found, self._begun)
 
-    def _flow(
-        self, operators: Sequence[Operator | None], found: list[Deltas | None], begun: dict[int, Deltas]
-    ) -> list[Deltas]:
-        """Runs the deltas of leaves through all operators; gives those of all nodes."""
+    def _flow(self, operators: Sequence[Operator | None], found: list[Deltas | None], begun: dict[int, Deltas]) -> Deltas:
+        """Runs the deltas of leaves through all operators."""
         for place, operator in enumerate(operators):
             if operator is None:
                 continue
@@ -184,7 +187,9 @@ class Dataflow:
             if first is not None:
                 after = found[place]
                 found[place] = first if after is None or not len(after) else merged(first, after)
-        return cast("list[Deltas]", found)
+        whole = found[-1]
+        assert whole is not None
+        return whole
 
     @property
     def next_tick(self) -> int | None:
@@ -208,28 +213,10 @@ class Dataflow:
     def current(self, now: int) -> Deltas:
         """The answers that hold now, found anew from what is stored, as one change."""
         with self._keeper.rebuilding():
-            return self._refill(self._build(), now)[-1]
+            return self._refill(self._build(), now)
 
-    @property
-    def sequence(self) -> nodes.Sequence | None:
-        """The order of the answers, if more than the answers tell it."""
-        root = self.plan
-        while isinstance(root, nodes.Distinct | nodes.Project):
-            root = root.input
-        return root if isinstance(root, nodes.Sequence) else None
-
-    def ordered(self, sequence: nodes.Sequence, now: int) -> npt.NDArray[np.int64]:
-        """The rows of a sequence in order, each once."""
-        with self._keeper.rebuilding():
-            found = self._refill(self._build(), now)[self._nodes.index(sequence.input)]
-            where = {v: i for i, v in enumerate(sequence.input.variables)}
-            conditions = tuple((where[v], descending) for v, descending in sequence.conditions)
-            shown = [where[v] for v in sequence.columns]
-            columns, _ = sort_rows(found.columns, found.weight, conditions, tuple(shown), self._dictionary)
-            return columns[:, shown]
-
-    def _refill(self, operators: Sequence[Operator | None], now: int) -> list[Deltas]:
-        """Shows new operators what the leaves hold; gives what each node has."""
+    def _refill(self, operators: Sequence[Operator | None], now: int) -> Deltas:
+        """Shows new operators what the leaves hold."""
         found: list[Deltas | None] = [None] * len(self._nodes)
         for leaf in self.leaves:
             columns = leaf.operator.current(now)

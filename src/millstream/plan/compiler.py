@@ -15,6 +15,8 @@ from millstream.language import algebra as a
 from millstream.language.scope import exists_in, in_scope, mentioned, rewrite
 from millstream.plan import existence, joining, paths
 from millstream.plan.conjunction import Source, SourcedPattern, WindowSource, conjuncts
+from millstream.plan.emptiness import has_solutions_of_nothing
+from millstream.plan.fresh import with_solutions
 from millstream.plan.nodes import (
     Aggregate,
     Ask,
@@ -24,17 +26,15 @@ from millstream.plan.nodes import (
     Group,
     Join,
     Node,
+    Ordered,
     Quads,
     Rows,
-    Sequence,
     Template,
     TopK,
     Union,
     Unmatched,
     kept,
 )
-from millstream.plan.emptiness import has_solutions_of_nothing
-from millstream.plan.fresh import with_solutions
 from millstream.plan.pruning import pruned
 from millstream.plan.scopes import NamedGraphs, Names, Scope, default_source, graph_source
 
@@ -47,15 +47,19 @@ def compile_query(query: a.Query) -> Node:
         raise _refused(query, "DESCRIBE", "Write a CONSTRUCT with the triples you want of each resource.", query.place)
     query = with_solutions(query)
     compiler = Compiler(query)
-    if query.form is a.Form.SELECT:
-        return pruned(kept(compiler.sequence(query.pattern), query.variables))
-    node = compiler.compile(query.pattern, compiler.outermost)
     match query.form:
         case a.Form.ASK:
-            node = Ask(kept(node, ()))
+            return pruned(Ask(kept(compiler.compile(query.pattern, compiler.outermost), ())))
+        case a.Form.CONSTRUCT:
+            node = kept(compiler.compile(query.pattern, compiler.outermost), query.variables)
+            return pruned(Distinct(Template(node, query.template, query.variables)))
         case _:
-            node = Distinct(Template(kept(node, query.variables), query.template, query.variables))
-    return pruned(node)
+            node, conditions = compiler.select(query.pattern, compiler.outermost)
+            if not conditions:
+                return pruned(kept(node, query.variables))
+            keys = tuple(key for key, _ in conditions if key not in query.variables)
+            node = kept(node, (*query.variables, *dict.fromkeys(keys)))
+            return pruned(Ordered(node, conditions, len(query.variables)))
 
 
 def _refused(query: a.Query, what: str, instead: str, place: Place | None) -> UnsupportedQueryError:
@@ -78,12 +82,12 @@ class Compiler:
                 return self._group(pattern, scope) if not exists_in(expression) else self._filter(pattern, scope)
             case a.Window(window, inner):
                 return self._within(self.compile(inner, scope.over(WindowSource(window))), scope)
-            case a.Graph(NamedNode() as name, inner):
+            case a.Graph(name, inner):
+                if isinstance(name, Variable):
+                    return self._within(self._named_graphs(name, inner, scope), scope)
                 source = graph_source(self.query, name)
                 node = self.compile(inner, scope.over(source))
                 return self._within(Join(node, self._exists(source)) if has_solutions_of_nothing(inner) else node, scope)
-            case a.Graph(Variable() as name, inner):
-                return self._within(self._named_graphs(name, inner, scope), scope)
             case a.LeftJoin(left, right, expression):
                 return self._left_join(self.compile(left, scope), self.compile(right, scope), expression, scope)
             case a.Minus(left, right):
@@ -102,11 +106,10 @@ class Compiler:
             case a.Distinct(inner):
                 return Distinct(self.compile(inner, scope))
             case a.Reduced(inner) | a.OrderBy(inner):
-                # Only the outermost order shows, see `sequence`.
+                # An order matters where it chooses rows, and at the root.
                 return self.compile(inner, scope)
             case a.Slice():
-                ordered = self._slice(pattern, scope)
-                return kept(ordered, ordered.completion)
+                return kept(self.select(pattern, scope)[0], in_scope(pattern))
             case a.Service():
                 instead = "Load what it gives with --dataset or engine.load, or let it arrive as a stream."
                 raise _refused(self.query, "SERVICE", instead, pattern.place)
@@ -289,49 +292,34 @@ class Compiler:
         missing = Unmatched(scope.domain, kept(whole, scope.domain.variables))
         return Union(whole, Join(missing, Group(Rows(node.variables, ()), (), tuple(aggregates), solution)))
 
-    def sequence(self, pattern: a.Pattern) -> Node:
-        """The outermost pattern: what its order depends on is kept, if it is not selected."""
-        inner, distinct = _without_distinct(pattern.pattern if isinstance(pattern, a.Slice) else pattern)
-        conditions = order_of(pattern)
-        shown = frozenset(in_scope(inner))
-        if all(isinstance(c.expression, Variable) and c.expression in shown for c in conditions):
-            return self.compile(pattern, self.outermost)
-        if isinstance(pattern, a.Slice):
-            whole = self._slice(pattern, self.outermost)
-            return Sequence(whole, whole.conditions, whole.completion)
-        node, keys, projection = self._ordered(inner, self.outermost)
-        sequence = Sequence(node, keys, projection)
-        return Distinct(sequence) if distinct else sequence
+    def select(self, pattern: a.Pattern, scope: Scope) -> tuple[Node, tuple[tuple[Variable, bool], ...]]:
+        """Solution modifiers: the rows with the keys of their order, and which these are, each with whether it descends.
 
-    def _slice(self, pattern: a.Slice, scope: Scope) -> TopK:
-        """The first rows of an order."""
-        if scope.given:
-            instead = "Take the LIMIT or OFFSET out of the GRAPH ?g or EXISTS block, or name the graph."
-            raise _refused(self.query, "LIMIT or OFFSET inside of GRAPH ?g or a correlated EXISTS", instead, None)
-        inner, distinct = _without_distinct(pattern.pattern)
-        node, keys, projection = self._ordered(inner, scope, distinct=distinct)
-        return TopK(node, keys, projection, pattern.offset, pattern.limit)
-
-    def _ordered(
-        self, pattern: a.Pattern, scope: Scope, *, distinct: bool = False
-    ) -> tuple[Node, tuple[tuple[Variable, bool], ...], tuple[Variable, ...]]:
-        """A projected pattern with columns for the keys of its order, these keys, and what is projected."""
-        projection = pattern.variables if isinstance(pattern, a.Project) else in_scope(pattern)
-        body = pattern.pattern if isinstance(pattern, a.Project) else pattern
+        A projection may have left rows without their keys, so these are computed below it.
+        """
+        bounds = pattern if isinstance(pattern, a.Slice) else None
+        inner, distinct = pattern if bounds is None else bounds.pattern, False
+        while isinstance(inner, a.Distinct | a.Reduced):
+            distinct = distinct or isinstance(inner, a.Distinct)
+            inner = inner.pattern
+        projection = inner.variables if isinstance(inner, a.Project) else in_scope(inner)
+        body = inner.pattern if isinstance(inner, a.Project) else inner
         conditions: tuple[a.OrderCondition, ...] = ()
         if isinstance(body, a.OrderBy):
-            body, conditions = body.pattern, body.conditions
+            conditions, body = body.conditions, body.pattern
+        if bounds is None and not conditions:
+            return self.compile(pattern, scope), ()
         node = self.compile(body, scope)
         if distinct:
-            hidden = {v for c in conditions for v in mentioned(c.expression)} - set(projection)
-            if hidden & set(node.variables):
-                names = ", ".join(sorted(f"?{v.value}" for v in hidden))
-                what, instead = (
-                    "SELECT DISTINCT with a LIMIT, ordered by what it does not select",
-                    f"Select {names} as well.",
-                )
-                raise _refused(self.query, what, instead, None)
+            hidden = {v for c in conditions for v in mentioned(c.expression)} & set(node.variables) - set(projection)
             node = Distinct(kept(node, projection))
+            if hidden:
+                # One of several equal rows would have to stand for all of them, each with a place of its own.
+                if bounds is None:
+                    return node, ()
+                names = ", ".join(sorted(f"?{v.value}" for v in hidden))
+                what = "SELECT DISTINCT with LIMIT or OFFSET, ordered by what it does not select"
+                raise _refused(self.query, what, f"Select {names} as well, or order by what is selected.", None)
         keys: list[tuple[Variable, bool]] = []
         for condition in conditions:
             key = condition.expression
@@ -340,27 +328,13 @@ class Compiler:
                 node, expression = self._with_exists(node, key, scope)
                 node, key = Extend(node, variable, expression), variable
             keys.append((key, condition.descending))
-        columns = tuple(dict.fromkeys((*projection, *(key for key, _ in keys))))
-        return kept(node, columns), tuple(keys), projection
-
-
-def order_of(pattern: a.Pattern) -> tuple[a.OrderCondition, ...]:
-    """The conditions of the outermost ORDER BY."""
-    match pattern:
-        case a.Slice(inner) | a.Distinct(inner) | a.Reduced(inner) | a.Project(inner):
-            return order_of(inner)
-        case a.OrderBy(_, conditions):
-            return conditions
-        case _:
-            return ()
-
-
-def _without_distinct(pattern: a.Pattern) -> tuple[a.Pattern, bool]:
-    distinct = False
-    while isinstance(pattern, a.Distinct | a.Reduced):
-        distinct = distinct or isinstance(pattern, a.Distinct)
-        pattern = pattern.pattern
-    return pattern, distinct
+        node = kept(node, tuple(dict.fromkeys((*projection, *(key for key, _ in keys)))))
+        if bounds is not None:
+            if scope.given:
+                instead = "Take the LIMIT or OFFSET out of the GRAPH ?g or EXISTS block, or name the graph."
+                raise _refused(self.query, "LIMIT or OFFSET inside of GRAPH ?g or a correlated EXISTS", instead, None)
+            node = TopK(node, tuple(keys), projection, bounds.offset, bounds.limit)
+        return node, tuple(keys)
 
 
 def _blanks(triple: a.TriplePattern) -> bool:

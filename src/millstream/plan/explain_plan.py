@@ -71,11 +71,11 @@ class _Plan:
                 made = ", ".join(f"{p.term(v)} = {_aggregate(g)}" for v, g in aggregates)
                 return f"group by {_columns(keys)}: {made or 'nothing more'}"
             case n.TopK(_, conditions, _, offset, limit):
-                keys = self._order(conditions) or "all columns"
                 first = "all" if limit is None else f"first {limit}"
-                return f"{first}{f' after {offset}' if offset else ''} by {keys}: an ordered index"
-            case n.Sequence(_, conditions, columns):
-                return f"columns {_columns(columns)}, shown by {self._order(conditions)}"
+                by = self._order(conditions) or "all columns"
+                return f"{first}{f' after {offset}' if offset else ''} by {by}: an ordered index"
+            case n.Ordered(_, conditions):
+                return f"answer sets in order of {self._order(conditions)}"
             case n.Closure(_, _, _, start, end, fixed_start, fixed_end, zero_length):
                 length = "any number of" if zero_length else "one or more"
                 ends = f"from {p.term(fixed_start or start)} to {p.term(fixed_end or end)}"

@@ -62,7 +62,8 @@ def _leaves(patterns: tuple[SourcedPattern, ...], others: Sequence[Node], waitin
             elsewhere = {v for o in others for v in o.variables} | {
                 v for p in parts if p is not part for v in p.variables if isinstance(v, Variable)
             }
-            if read <= set(variables) or (read & set(variables) and not read & elsewhere) or len(parts) == 1 and not others:
+            alone = len(parts) == 1 and not others
+            if alone or read <= set(variables) or (read & set(variables) and not read & elsewhere):
                 waiting.remove(expression)
                 ours.append(expression)
         ours.extend(_choices(variables, others))
@@ -76,7 +77,7 @@ def _choices(variables: tuple[Variable, ...], others: Sequence[Node]) -> list[a.
     for node in others:
         if isinstance(node, Rows) and len(node.rows) <= _FEW_VALUES:
             for i, variable in enumerate(node.variables):
-                terms = tuple(row[i] for row in node.rows if isinstance(row[i], NamedNode | Literal))
+                terms = [term for row in node.rows if isinstance(term := row[i], NamedNode | Literal)]
                 if variable in variables and len(terms) == len(node.rows):
                     found.append(a.In(variable, tuple(dict.fromkeys(terms))))
     return found

@@ -267,23 +267,20 @@ class TopK:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
-    """Columns of the input, to be shown in an order that depends on others as well: by conditions, completed by the columns.
-
-    To what reads its deltas it is a projection.
-    """
+class Ordered:
+    """At the root: the answers in an order; columns after the first `width` are keys of it that nobody sees."""
 
     input: Node
     conditions: tuple[tuple[Variable, bool], ...]
-    columns: tuple[Variable, ...]
+    width: int
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        return self.columns
+        return self.input.variables
 
     @property
     def certain(self) -> frozenset[Variable]:
-        return self.input.certain & frozenset(self.columns)
+        return self.input.certain
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,7 +360,7 @@ Node: TypeAlias = (
     | Marked
     | Group
     | TopK
-    | Sequence
+    | Ordered
     | Closure
     | Template
     | Ask
