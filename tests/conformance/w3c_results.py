@@ -34,8 +34,7 @@ Solution = dict[str, Term]
 class Table:
     """Solutions, in order if that is part of the result."""
 
-    variables: frozenset[str] | None
-    """None where the format does not tell those that are never bound."""
+    variables: frozenset[str]
     solutions: tuple[Solution, ...]
     ordered: bool = False
 

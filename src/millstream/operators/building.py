@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyoxigraph import Variable
 
 from millstream.kernels.dictionary import Dictionary
-from millstream.operators import closure, comparing_join, construct, grouping, ranking, relational, shaping
+from millstream.operators import closure, comparing_join, construct, equality, grouping, ranking, relational, shaping
 from millstream.operators.aggregates.accumulators import AggregateSpec
 from millstream.operators.expressions import Evaluator
 from millstream.operators.keeping import Keeper
@@ -21,6 +21,8 @@ def build(node: n.Node, dictionary: Dictionary, evaluator: Evaluator, keeper: Ke
             return shaping.Constants(len(variables), rows, dictionary, keeper)
         case n.Extend(inner, _, expression):
             return shaping.Extend(inner.variables, expression, evaluator, keeper)
+        case n.EqualityKey(inner, _, of):
+            return equality.EqualityKey(len(inner.variables), inner.variables.index(of), dictionary, keeper)
         case n.Filter(inner, expression):
             return shaping.Filter(inner.variables, expression, evaluator)
         case n.Project(inner, columns):

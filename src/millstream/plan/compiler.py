@@ -14,7 +14,7 @@ from millstream.errors import Place, UnsupportedQueryError
 from millstream.language import algebra as a
 from millstream.language.scope import exists_in, in_scope, mentioned, rewrite
 from millstream.plan import existence, joining, paths
-from millstream.plan.conjunction import Source, SourcedPattern, WindowSource, conjuncts
+from millstream.plan.conjunction import GraphSource, Source, SourcedPattern, WindowSource, conjuncts
 from millstream.plan.emptiness import has_solutions_of_nothing
 from millstream.plan.fresh import with_solutions
 from millstream.plan.nodes import (
@@ -135,7 +135,7 @@ class Compiler:
         outside = {v for node in others for v in node.variables}
         patterns = [p if not _blanks(p.triple) else self._joinable(p, outside) for p in patterns]
         # The same pattern twice over the same source says nothing new: a window's content is a set.
-        return joining.joined(tuple(dict.fromkeys(patterns)), others, tuple(dict.fromkeys(filters)))
+        return joining.joined(tuple(dict.fromkeys(patterns)), others, tuple(dict.fromkeys(filters)), self.names)
 
     def _joinable(self, pattern: SourcedPattern, outside: set[Variable]) -> SourcedPattern:
         terms = (pattern.triple.subject, pattern.triple.object)
@@ -230,8 +230,10 @@ class Compiler:
 
     def _exists(self, source: Source) -> Node:
         """One row without columns while a graph has a triple: there are no empty graphs with a name."""
-        s, p, o = (self.names.fresh(place) for place in "spo")
-        return Distinct(kept(joining.joined((SourcedPattern(a.TriplePattern(s, p, o), source),), (), ()), ()))
+        if not isinstance(source, GraphSource) or source.graph is None:
+            return Rows((), ())
+        s, p, o, graph = (self.names.fresh(place) for place in ("s", "p", "o", "graph"))
+        return Distinct(kept(Quads(a.TriplePattern(s, p, o), graph, (source.graph,)), ()))
 
     # Optional and negation --------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Which patterns can have solutions over a graph without triples: to them it matters whether it exists (section 18.6)."""
+"""Which patterns have solutions over a graph without triples: to them it matters whether the graph exists (section 18.6)."""
 
 from __future__ import annotations
 

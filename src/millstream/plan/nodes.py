@@ -39,9 +39,13 @@ class Quads:
     triple: a.TriplePattern
     graph: Variable
     named: tuple[NamedNode, ...] | None
+    columns: tuple[Variable, ...] | None = None
+    """Those that somebody reads; None: all of them."""
 
     @property
     def variables(self) -> tuple[Variable, ...]:
+        if self.columns is not None:
+            return self.columns
         t = self.triple
         return tuple(dict.fromkeys(x for x in (t.subject, t.predicate, t.object, self.graph) if isinstance(x, Variable)))
 
@@ -76,6 +80,23 @@ class Extend:
     def certain(self) -> frozenset[Variable]:
         copied = self.expression in self.input.certain or isinstance(self.expression, NamedNode | Literal)
         return self.input.certain | {self.variable} if copied else self.input.certain
+
+
+@dataclass(frozen=True, slots=True)
+class EqualityKey:
+    """One more column that is the same for all terms which `=` may find equal to that of another."""
+
+    input: Node
+    variable: Variable
+    of: Variable
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return (*self.input.variables, self.variable)
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        return self.input.certain | {self.variable} if self.of in self.input.certain else self.input.certain
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,6 +371,7 @@ Node: TypeAlias = (
     | Quads
     | Rows
     | Extend
+    | EqualityKey
     | Filter
     | Project
     | Distinct
