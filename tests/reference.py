@@ -11,6 +11,9 @@ Where pyoxigraph departs from the recommendation, the recommendation wins; tests
 - its store keeps numbers, dates and booleans by value: "01"^^xsd:integer comes back as "1", and both are one term to it;
 - it finds an IRI <= and >= itself, where the recommendation has no order for IRIs;
 - it does arithmetic on decimals with 18 digits after the point;
+- it gives what does not depend on triples (VALUES, an aggregate without keys) in a named graph that does not exist;
+- an aggregate without keys inside of GRAPH ?g is one for all graphs to it, without the graph's name;
+- to it ?s :p|:p ?o is ?s :p ?o, where the recommendation has each solution twice;
 - it has no path of length zero from or to a term that is not in the graph (section 18.4: `:a :p* ?x` always has :a).
 """
 

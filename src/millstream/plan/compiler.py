@@ -14,7 +14,7 @@ from millstream.errors import Place, UnsupportedQueryError
 from millstream.language import algebra as a
 from millstream.language.scope import exists_in, in_scope, mentioned, rewrite
 from millstream.plan import existence, joining, paths
-from millstream.plan.conjunction import Source, SourcedPattern, WindowSource, conjuncts
+from millstream.plan.conjunction import GraphSource, Source, SourcedPattern, WindowSource, conjuncts
 from millstream.plan.emptiness import has_solutions_of_nothing
 from millstream.plan.fresh import with_solutions
 from millstream.plan.nodes import (
@@ -230,8 +230,10 @@ class Compiler:
 
     def _exists(self, source: Source) -> Node:
         """One row without columns while a graph has a triple: there are no empty graphs with a name."""
-        s, p, o = (self.names.fresh(place) for place in "spo")
-        return Distinct(kept(joining.joined((SourcedPattern(a.TriplePattern(s, p, o), source),), (), (), self.names), ()))
+        if not isinstance(source, GraphSource) or source.graph is None:
+            return Rows((), ())
+        s, p, o, graph = (self.names.fresh(place) for place in ("s", "p", "o", "graph"))
+        return Distinct(kept(Quads(a.TriplePattern(s, p, o), graph, (source.graph,)), ()))
 
     # Optional and negation --------------------------------------------------------------------------------------------
 

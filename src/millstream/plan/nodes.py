@@ -39,9 +39,13 @@ class Quads:
     triple: a.TriplePattern
     graph: Variable
     named: tuple[NamedNode, ...] | None
+    columns: tuple[Variable, ...] | None = None
+    """Those that somebody reads; None: all of them."""
 
     @property
     def variables(self) -> tuple[Variable, ...]:
+        if self.columns is not None:
+            return self.columns
         t = self.triple
         return tuple(dict.fromkeys(x for x in (t.subject, t.predicate, t.object, self.graph) if isinstance(x, Variable)))
 
