@@ -14,6 +14,10 @@ Where pyoxigraph departs from the recommendation, the recommendation wins; tests
 - it gives what does not depend on triples (VALUES, an aggregate without keys) in a named graph that does not exist;
 - an aggregate without keys inside of GRAPH ?g is one for all graphs to it, without the graph's name;
 - to it ?s :p|:p ?o is ?s :p ?o, where the recommendation has each solution twice;
+- it gives no COUNT of an expression that is an error somewhere, where the recommendation counts the others;
+- it refuses `!()` as a path, and `GROUP BY (?x AS ?y)`;
+- it forgets inside of GRAPH ?g and a sub-query which graph it is in;
+- it joins no value that BIND gives inside of GRAPH ?g for ?g itself;
 - it has no path of length zero from or to a term that is not in the graph (section 18.4: `:a :p* ?x` always has :a).
 """
 

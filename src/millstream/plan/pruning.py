@@ -34,8 +34,8 @@ def pruned(root: Node) -> Node:
 
 
 def _bare(whole: Node) -> Node:
-    # A conjunction by itself gives its columns in any order.
-    if isinstance(whole, n.Project) and isinstance(whole.input, n.Solutions) and all(a == b for a, b in whole.columns):
+    # A conjunction by itself gives its columns in any order, but no more than it was asked for.
+    if isinstance(whole, n.Project) and isinstance(whole.input, n.Solutions) and _reorders(whole, whole.input):
         return n.Solutions(replace(whole.input.conjunction, projection=whole.variables))
     return whole
 
@@ -106,6 +106,11 @@ def _made(node: Node, needed: Columns, made: dict[Node, Node]) -> Node:
             return replace(node, input=made[inner])
         case n.Distinct(inner) | n.TopK(inner) | n.Ordered(inner) | n.Template(inner) | n.Ask(inner):
             return replace(node, input=_all_of(inner, made))
+
+
+def _reorders(whole: n.Project, leaf: n.Solutions) -> bool:
+    hidden = frozenset(leaf.conjunction.variables) - frozenset(leaf.variables)
+    return all(name == column and name not in hidden for name, column in whole.columns)
 
 
 def _all_of(node: Node, made: dict[Node, Node]) -> Node:
