@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, RdfFormat, Store, parse
 
 from millstream.kernels.dictionary import Dictionary
+from millstream.operators.aggregates.terms import value_key
 from millstream.operators.expressions import arithmetic, numbers
-from millstream.operators.expressions.ordering import value_key
 from millstream.operators.expressions.values import (
     DECIMAL,
     DOUBLE,

@@ -396,9 +396,7 @@ class Core:
         for iri, elements, triples, kept in state["streams"]:
             self.streams[iri] = Stream(iri, elements=elements, triples=triples, kept=kept)
         for kept in state["queries"]:
-            query, run = self.make_query(
-                kept["text"], kept["output"], None, kept["base"], kept["now_ms"], restored=True
-            )
+            query, run = self.make_query(kept["text"], kept["output"], None, kept["base"], kept["now_ms"], restored=True)
             run.operator.forget_holds(mark)
             run.load(kept["run"])
             query.load(kept)

@@ -31,9 +31,7 @@ class Input:
             self.graph = None if source.graph is None else source.graph.value
 
 
-def inputs_of(
-    windows: tuple[StreamWindow, ...], operator: Dataflow, dictionary: Dictionary, t0_ms: int
-) -> list[Input]:
+def inputs_of(windows: tuple[StreamWindow, ...], operator: Dataflow, dictionary: Dictionary, t0_ms: int) -> list[Input]:
     """All that the patterns of an operator read, and the windows that no pattern reads."""
     inputs = []
     for source, matcher in operator.readers:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from millstream.engine.answers import Answer, Bindings, Decoder, Emission, Holding, triple_of, truth_of
+from millstream.engine.answers import Answer, Decoder, Emission, Holding, triple_of, truth_of
 from millstream.language import algebra as a
 from millstream.language.printer import Printer
 from millstream.plan.compiler import compile_query

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millstream.engine.answers import AnswerSet, Emission, Holding, consolidate
+from millstream.engine.arrangement import Arrangement
 from millstream.engine.feeds import grid_after
 from millstream.kernels.dictionary import Dictionary
 from millstream.language.algebra import Output
@@ -93,8 +94,9 @@ def _one_change_a_grid_tick(deltas: Deltas) -> tuple[npt.NDArray[np.int64], Colu
 class EverythingReporter:
     """RSTREAM after every change: told of each change, whether it brought a delta or not."""
 
-    def __init__(self, width: int, emit: Emit) -> None:
+    def __init__(self, width: int, emit: Emit, arrangement: Arrangement | None = None) -> None:
         self._emit = emit
+        self._arrangement = arrangement
         self.answers = AnswerSet(width)
 
     def report(self, deltas: Deltas, upto: int) -> None:
@@ -104,6 +106,8 @@ class EverythingReporter:
         """Emits the whole answer set."""
         columns, weight = self.answers.rows()
         if len(weight):
+            if self._arrangement is not None:
+                columns, weight = self._arrangement.arranged(columns, weight)
             self._emit(select(Output.RSTREAM, columns, np.full(len(weight), at_ms, np.int64), weight))
 
     def hold_waiting(self) -> None:
@@ -123,9 +127,17 @@ class CloseReporter:
     """Any output operator, when windows close: at the instants of all grids from the first element on."""
 
     def __init__(
-        self, output: Output, width: int, emit: Emit, steps_ms: list[int], t0_ms: int, dictionary: Dictionary
+        self,
+        output: Output,
+        width: int,
+        emit: Emit,
+        steps_ms: list[int],
+        t0_ms: int,
+        dictionary: Dictionary,
+        arrangement: Arrangement | None = None,
     ) -> None:
         self._output = output
+        self._arrangement = arrangement
         self._emit = emit
         self._steps_ms = sorted(set(steps_ms))
         self._t0_ms = t0_ms
@@ -210,6 +222,9 @@ class CloseReporter:
             self.answers.apply(columns, weight)
         if self._output is Output.RSTREAM:
             columns, weight = self.answers.rows()
+        if len(weight) and self._arrangement is not None:
+            arrange = self._arrangement.arranged if self._output is Output.RSTREAM else self._arrangement.seen
+            columns, weight = arrange(columns, weight)
         if len(weight):
             emission = select(self._output, columns, np.full(len(weight), at_ms, np.int64), weight)
             if len(emission):

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from pyoxigraph import NamedNode
 
 from millstream.engine.answers import AnswerSet, Emission, consolidate
+from millstream.engine.arrangement import Arrangement
 from millstream.engine.batch import ElementBatch, GraphRows
 from millstream.engine.counting import CountFeed
 from millstream.engine.datasets import Triples
@@ -26,6 +27,7 @@ from millstream.kernels.dictionary import Dictionary
 from millstream.language import algebra as a
 from millstream.language.windows import Event, Step, StreamWindow
 from millstream.operators.dataflow import Dataflow
+from millstream.operators.deltas import consolidated
 from millstream.operators.matching import Matcher
 from millstream.operators.rows import ELEMENT, FOREVER, Arrivals, Column, Deltas, tick, time_of
 from millstream.plan.sources import Sources
@@ -56,6 +58,7 @@ class QueryRun:
         self.tick = NEVER
         self._inputs = inputs_of(query.windows, operator, dictionary, t0_ms)
         self.streams = frozenset(w.stream.value for w in query.windows)
+        self._arrangement = Arrangement(operator.seen, operator.order, dictionary) if operator.order else None
         self._emit = emit
         self.reporter = self._make_reporter(self._emitted, t0_ms)
         # Windows whose patterns were all optimised away, or that match everything, still close and expire.
@@ -74,9 +77,9 @@ class QueryRun:
         width = self.operator.width
         steps = [w.window.step_ms for w in self.query.windows if isinstance(w.window, Step)]
         if self.query.closes_windows:
-            return CloseReporter(self.query.output, width, emit, steps, t0_ms, self._dictionary)
+            return CloseReporter(self.query.output, width, emit, steps, t0_ms, self._dictionary, self._arrangement)
         if self.query.output is a.Output.RSTREAM:
-            return EverythingReporter(width, emit)
+            return EverythingReporter(width, emit, self._arrangement)
         return ChangeReporter(self.query.output, width, emit, on_grids=bool(steps))
 
     # What it reads ----------------------------------------------------------------------------------------------------
@@ -409,6 +412,9 @@ class QueryRun:
             )
             at_tick = np.full(len(weight), upto, np.int64)
             deltas = Deltas(columns, at_tick, at_tick * 0, weight)
+        if isinstance(self.reporter, ChangeReporter) and self.operator.seen < self.operator.width:
+            seen = deltas.columns[:, : self.operator.seen]
+            deltas = consolidated(Deltas(seen, deltas.tick, deltas.change, deltas.weight))
         if self.feeds is None or not len(deltas):
             self.reporter.report(deltas, upto)
             return
@@ -432,7 +438,15 @@ class QueryRun:
 
     def answer_rows(self) -> tuple[npt.NDArray[np.int64], Column]:
         """The answer set, each row once with how often it stands there, in the order the query asks for."""
-        return self.answer_set().rows()
+        if self._arrangement is None:
+            return self.answer_set().rows()
+        if self.operator.seen < self.operator.width and isinstance(self.reporter, ChangeReporter):
+            # What is reported of changes has no keys to order it by.
+            if self.has_first_change_ahead:
+                return AnswerSet(self.operator.seen).rows()
+            current = self.operator.current(self.tick)
+            return self._arrangement.arranged(current.columns, current.weight)
+        return self._arrangement.arranged(*self.answer_set().rows())
 
     def answer_set(self) -> AnswerSet:
         """The answer set after the last change, none before the first; kept up to date from the first time anyone asks."""

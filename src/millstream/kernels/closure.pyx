@@ -41,7 +41,7 @@ cdef enum:
     NODES = 1
     ASKED = 2
     INPUTS = 3
-    KEPT = 1 << 16              # rows for which room is kept from one call to the next
+    KEPT = 1 << 20              # rows for which room is kept from one call to the next
 
 
 cdef struct Rows:
@@ -354,8 +354,9 @@ cdef class PathClosure:
             self.show(tick, change)
 
     def feed(self, tuple edges not None, tuple nodes=None, tuple asked=None):
-        """Takes changes in order of tick and change, each input as columns, tick, change and weight; gives what they change in
-        the same form. Nodes, given or asked for, are rows (tags..., node); given ones of a constant source rows (tags...)."""
+        """Takes changes in order of tick and change, each input as columns, tick, change and weight; gives what they change
+        in the same form. Nodes, given or asked for, are rows (tags..., node); those given are (tags...) if the source is a
+        constant."""
         cdef Rows inputs[INPUTS]
         memset(inputs, 0, sizeof(inputs))
         open_rows(&inputs[EDGES], edges, self.tags + 2)

@@ -346,6 +346,8 @@ cdef class Ranking:
             raise ValueError(f"expected {self.width} columns, got {columns.shape[1]}")
         if not columns.shape[0] == change.shape[0] == weight.shape[0] == n:
             raise ValueError("columns differ in length")
+        if self.touched.size or self.gone.size:
+            raise ValueError("a change failed halfway")
         self.size = 0
         for i in range(n):
             for column in range(self.width):

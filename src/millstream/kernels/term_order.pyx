@@ -126,6 +126,7 @@ cdef class TermOrder:
         cdef int kind = kind_of(term_id)
         cdef Slot *slot
         cdef const uint8_t *end
+        text.language = b""
         text.language_length = 0
         text.datatype = STRING_TYPE
         if kind > TYPED:

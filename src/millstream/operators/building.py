@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 from pyoxigraph import Variable
 
 from millstream.kernels.dictionary import Dictionary
-from millstream.operators import closure, comparing_join, construct, grouping, ranking, relational, shaping
+from millstream.operators import closure, comparing_join, construct, equality, grouping, ranking, relational, shaping
 from millstream.operators.aggregates.accumulators import AggregateSpec
 from millstream.operators.expressions import Evaluator
 from millstream.operators.keeping import Keeper
@@ -22,6 +21,8 @@ def build(node: n.Node, dictionary: Dictionary, evaluator: Evaluator, keeper: Ke
             return shaping.Constants(len(variables), rows, dictionary, keeper)
         case n.Extend(inner, _, expression):
             return shaping.Extend(inner.variables, expression, evaluator, keeper)
+        case n.EqualityKey(inner, _, of):
+            return equality.EqualityKey(len(inner.variables), inner.variables.index(of), dictionary, keeper)
         case n.Filter(inner, expression):
             return shaping.Filter(inner.variables, expression, evaluator)
         case n.Project(inner, columns):
@@ -56,7 +57,7 @@ def build(node: n.Node, dictionary: Dictionary, evaluator: Evaluator, keeper: Ke
             return construct.Template(solution, triples, salt, dictionary, keeper)
         case n.Ask():
             return shaping.Ask(dictionary)
-        case n.Solutions() | n.Quads():
+        case n.Solutions() | n.Quads() | n.Ordered():
             raise TypeError(node)
 
 
@@ -90,6 +91,6 @@ def _group(node: n.Group, dictionary: Dictionary, keeper: Keeper) -> Operator:
 
 
 def _closure(node: n.Closure, dictionary: Dictionary, keeper: Keeper) -> Operator:
-    ends = [None if term is None else dictionary.encode_one(str(term).encode()) for term in (node.fixed_start, node.fixed_end)]
-    keeper.hold(np.array([end for end in ends if end is not None], np.int64))
-    return closure.Closure(len(node.tags), *ends, zero_length=node.zero_length)
+    fixed = (node.fixed_start, node.fixed_end)
+    start, end = (None if term is None else dictionary.encode_one(str(term).encode()) for term in fixed)
+    return closure.Closure(len(node.tags), start, end, zero_length=node.zero_length, keeper=keeper)

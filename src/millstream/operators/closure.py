@@ -12,7 +12,7 @@ The inputs of both operators, in order; `inputs` names those that there are:
   Paths of length zero are still those of nodes of the graph: a demand asks, it adds nothing.
 
 The output is rows (tags..., from, to) of weight 1. All its terms are those of edges, nodes and constants, so nothing is
-held in the dictionary; constants are to be held by whoever names them.
+held in the dictionary but constants, by the keeper given.
 
 Paths are followed from the end that is known: from a constant or what is asked for, against the edges if that is their
 end. Only where neither is known are all nodes starts; then as much is kept as there are answers.
@@ -22,7 +22,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+import numpy as np
+
 from millstream.kernels.closure import PathClosure
+from millstream.operators.keeping import Keeper
 from millstream.operators.rows import Deltas
 
 if TYPE_CHECKING:
@@ -102,8 +105,18 @@ class Closure(_Path):
         *,
         zero_length: bool,
         demand: Demand | None = None,
+        keeper: Keeper | None = None,
     ) -> None:
+        """`keeper` keeps the constants."""
         super().__init__(tag_width, starts, ends, demand, zero_length=zero_length, one_step=False)
+        self._keeper = keeper
+        self._constants = np.array([end for end in (starts, ends) if end is not None], np.int64)
+        if keeper is not None:
+            keeper.hold(self._constants)
+
+    def close(self, at_tick: int) -> None:
+        if self._keeper is not None:
+            self._keeper.release(self._constants, at_tick)
 
 
 class ZeroOrOne(_Path):

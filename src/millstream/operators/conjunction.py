@@ -25,7 +25,6 @@ from millstream.operators.rows import FOREVER, Arrivals, Column, Deltas, Interva
 from millstream.plan.conjunction import Conjunction, OrderTest, PatternVariable, Source, TermTest, order_test, term_test
 from millstream.plan.subqueries import subqueries_of
 
-
 Component: TypeAlias = JoinComponent | GroundComponent
 
 

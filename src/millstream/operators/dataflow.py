@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ from millstream.operators.operator import Operator
 from millstream.operators.quads import QuadLeaf
 from millstream.operators.rows import ELEMENT, Arrivals, Deltas
 from millstream.plan.conjunction import Source, SourcedPattern
-from millstream.plan.nodes import Node, Quads, Solutions, in_order, inputs_of
+from millstream.plan.nodes import Node, Ordered, Quads, Solutions, in_order, inputs_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,13 @@ class Dataflow:
     ) -> None:
         """`restored`: the dictionary holds the terms of an equal dataflow already, which this one goes on with."""
         self.plan = root
+        self.order: tuple[tuple[int, bool], ...] = ()
+        """The order of answers: places of columns, each with whether it descends."""
+        self.seen = len(root.variables)
+        """How many columns of an answer are seen; the others are keys of its order."""
+        if isinstance(root, Ordered):
+            self.order = tuple((root.variables.index(v), down) for v, down in root.conditions)
+            self.seen, root = root.width, root.input
         self._dictionary = dictionary
         self._evaluator = evaluator
         self._salt = salt
@@ -163,10 +170,12 @@ class Dataflow:
             found[leaf.place] = one_number_a_change(leaf.operator.drain(upto))
         for quads, place in self.quads:
             found[place] = quads.drain()
-        return self._flow(self._operators, found, self._begun)
+        return self._flow(self._operators, found, self._begun)[-1]
 
-    def _flow(self, operators: Sequence[Operator | None], found: list[Deltas | None], begun: dict[int, Deltas]) -> Deltas:
-        """Runs the deltas of leaves through all operators."""
+    def _flow(
+        self, operators: Sequence[Operator | None], found: list[Deltas | None], begun: dict[int, Deltas]
+    ) -> list[Deltas]:
+        """Runs the deltas of leaves through all operators; gives those of all nodes."""
         for place, operator in enumerate(operators):
             if operator is None:
                 continue
@@ -180,9 +189,7 @@ class Dataflow:
             if first is not None:
                 after = found[place]
                 found[place] = first if after is None or not len(after) else merged(first, after)
-        whole = found[-1]
-        assert whole is not None
-        return whole
+        return cast("list[Deltas]", found)
 
     @property
     def next_tick(self) -> int | None:
@@ -206,10 +213,10 @@ class Dataflow:
     def current(self, now: int) -> Deltas:
         """The answers that hold now, found anew from what is stored, as one change."""
         with self._keeper.rebuilding():
-            return self._refill(self._build(), now)
+            return self._refill(self._build(), now)[-1]
 
-    def _refill(self, operators: Sequence[Operator | None], now: int) -> Deltas:
-        """Shows new operators what the leaves hold."""
+    def _refill(self, operators: Sequence[Operator | None], now: int) -> list[Deltas]:
+        """Shows new operators what the leaves hold; gives what each node has."""
         found: list[Deltas | None] = [None] * len(self._nodes)
         for leaf in self.leaves:
             columns = leaf.operator.current(now)

@@ -52,12 +52,13 @@ class Group:
         self._table.enter_nothing(at_tick, change)
         return self._emit(at_tick)
 
-    def apply(self, rows: Deltas) -> Deltas:
+    def apply(self, *inputs: Deltas) -> Deltas:
         """What changes of the groups' rows by changes of the rows grouped."""
+        (rows,) = inputs
         if not len(rows):
             return self._nothing
         self._table.enter(rows.columns, rows.tick, rows.change, rows.weight)
-        return self._emit(rows.tick[-1])
+        return self._emit(int(rows.tick[-1]))
 
     def close(self, at_tick: int) -> None:
         """Lets go of the terms in the rows shown."""

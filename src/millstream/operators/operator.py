@@ -7,6 +7,7 @@ a restored engine builds its operators anew from the contents of its windows and
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from millstream.operators.rows import Deltas
@@ -19,8 +20,9 @@ class Operator(Protocol):
         """What it gives while its inputs are empty, as the first change."""
         ...
 
-    def apply(self, *inputs: Deltas) -> Deltas:
-        """What changes of its inputs make of its output."""
+    @property
+    def apply(self) -> Callable[..., Deltas]:
+        """What changes of its inputs, one argument each, make of its output."""
         ...
 
     def close(self, at_tick: int) -> None:

@@ -14,7 +14,9 @@ from millstream.errors import Place, UnsupportedQueryError
 from millstream.language import algebra as a
 from millstream.language.scope import exists_in, in_scope, mentioned, rewrite
 from millstream.plan import existence, joining, paths
-from millstream.plan.conjunction import SourcedPattern, WindowSource, conjuncts
+from millstream.plan.conjunction import Source, SourcedPattern, WindowSource, conjuncts
+from millstream.plan.emptiness import has_solutions_of_nothing
+from millstream.plan.fresh import with_solutions
 from millstream.plan.nodes import (
     Aggregate,
     Ask,
@@ -24,6 +26,7 @@ from millstream.plan.nodes import (
     Group,
     Join,
     Node,
+    Ordered,
     Quads,
     Rows,
     Template,
@@ -42,16 +45,21 @@ def compile_query(query: a.Query) -> Node:
     """The plan of a query; raises UnsupportedQueryError for what cannot run continuously."""
     if query.form is a.Form.DESCRIBE:
         raise _refused(query, "DESCRIBE", "Write a CONSTRUCT with the triples you want of each resource.", query.place)
+    query = with_solutions(query)
     compiler = Compiler(query)
-    node = compiler.compile(query.pattern, compiler.outermost)
     match query.form:
         case a.Form.ASK:
-            node = Ask(kept(node, ()))
+            return pruned(Ask(kept(compiler.compile(query.pattern, compiler.outermost), ())))
         case a.Form.CONSTRUCT:
-            node = Distinct(Template(kept(node, query.variables), query.template, query.variables))
+            node = kept(compiler.compile(query.pattern, compiler.outermost), query.variables)
+            return pruned(Distinct(Template(node, query.template, query.variables)))
         case _:
-            node = kept(node, query.variables)
-    return pruned(node)
+            node, conditions = compiler.select(query.pattern, compiler.outermost)
+            if not conditions:
+                return pruned(kept(node, query.variables))
+            keys = tuple(key for key, _ in conditions if key not in query.variables)
+            node = kept(node, (*query.variables, *dict.fromkeys(keys)))
+            return pruned(Ordered(node, conditions, len(query.variables)))
 
 
 def _refused(query: a.Query, what: str, instead: str, place: Place | None) -> UnsupportedQueryError:
@@ -74,10 +82,12 @@ class Compiler:
                 return self._group(pattern, scope) if not exists_in(expression) else self._filter(pattern, scope)
             case a.Window(window, inner):
                 return self._within(self.compile(inner, scope.over(WindowSource(window))), scope)
-            case a.Graph(NamedNode() as name, inner):
-                return self._within(self.compile(inner, scope.over(graph_source(self.query, name))), scope)
-            case a.Graph(Variable() as name, inner):
-                return self._within(self._named_graphs(name, inner, scope), scope)
+            case a.Graph(name, inner):
+                if isinstance(name, Variable):
+                    return self._within(self._named_graphs(name, inner, scope), scope)
+                source = graph_source(self.query, name)
+                node = self.compile(inner, scope.over(source))
+                return self._within(Join(node, self._exists(source)) if has_solutions_of_nothing(inner) else node, scope)
             case a.LeftJoin(left, right, expression):
                 return self._left_join(self.compile(left, scope), self.compile(right, scope), expression, scope)
             case a.Minus(left, right):
@@ -96,10 +106,10 @@ class Compiler:
             case a.Distinct(inner):
                 return Distinct(self.compile(inner, scope))
             case a.Reduced(inner) | a.OrderBy(inner):
-                # An order shows in what is emitted together, see `order_of`.
+                # An order matters where it chooses rows, and at the root.
                 return self.compile(inner, scope)
             case a.Slice():
-                return self._slice(pattern, scope)
+                return kept(self.select(pattern, scope)[0], in_scope(pattern))
             case a.Service():
                 instead = "Load what it gives with --dataset or engine.load, or let it arrive as a stream."
                 raise _refused(self.query, "SERVICE", instead, pattern.place)
@@ -125,7 +135,7 @@ class Compiler:
         outside = {v for node in others for v in node.variables}
         patterns = [p if not _blanks(p.triple) else self._joinable(p, outside) for p in patterns]
         # The same pattern twice over the same source says nothing new: a window's content is a set.
-        return joining.joined(tuple(dict.fromkeys(patterns)), others, tuple(dict.fromkeys(filters)))
+        return joining.joined(tuple(dict.fromkeys(patterns)), others, tuple(dict.fromkeys(filters)), self.names)
 
     def _joinable(self, pattern: SourcedPattern, outside: set[Variable]) -> SourcedPattern:
         terms = (pattern.triple.subject, pattern.triple.object)
@@ -156,7 +166,10 @@ class Compiler:
             case a.Window(window, inner) if scope.domain is None:
                 self._gather(inner, scope.over(WindowSource(window)), patterns, others, filters)
             case a.Graph(NamedNode() as name, inner) if scope.domain is None:
-                self._gather(inner, scope.over(graph_source(self.query, name)), patterns, others, filters)
+                source = graph_source(self.query, name)
+                self._gather(inner, scope.over(source), patterns, others, filters)
+                if has_solutions_of_nothing(inner):
+                    others.append(self._exists(source))
             case a.Path(subject, path, object_):
                 ends = (self._without_blank(subject), self._without_blank(object_))
                 others.append(paths.path_node(ends[0], path, ends[1], scope))
@@ -215,6 +228,11 @@ class Compiler:
         others = tuple(v for v in node.variables if v not in (name, tag))
         return joining.renamed(node, ((name, tag), *((v, v) for v in others)))
 
+    def _exists(self, source: Source) -> Node:
+        """One row without columns while a graph has a triple: there are no empty graphs with a name."""
+        s, p, o = (self.names.fresh(place) for place in "spo")
+        return Distinct(kept(joining.joined((SourcedPattern(a.TriplePattern(s, p, o), source),), (), (), self.names), ()))
+
     # Optional and negation --------------------------------------------------------------------------------------------
 
     def _left_join(self, left: Node, right: Node, expression: a.Expression | None, scope: Scope) -> Node:
@@ -267,14 +285,20 @@ class Compiler:
             assert operand is None or isinstance(operand, Variable)
             made = Aggregate(aggregate.function, operand, aggregate.distinct, aggregate.separator)
             aggregates.append((variable, made))
-        return Group(node, tuple(keys), tuple(aggregates), solution)
+        whole = Group(node, tuple(keys), tuple(aggregates), solution)
+        if group.keys or scope.domain is None:
+            return whole
+        # Without keys there is a group even where the pattern has no solutions: one for each combination of given values.
+        missing = Unmatched(scope.domain, kept(whole, scope.domain.variables))
+        return Union(whole, Join(missing, Group(Rows(node.variables, ()), (), tuple(aggregates), solution)))
 
-    def _slice(self, pattern: a.Slice, scope: Scope) -> Node:
-        """The first rows of an order, which a projection may have left without its keys."""
-        if scope.given:
-            instead = "Take the LIMIT or OFFSET out of the GRAPH ?g or EXISTS block, or name the graph."
-            raise _refused(self.query, "LIMIT or OFFSET inside of GRAPH ?g or a correlated EXISTS", instead, None)
-        inner, distinct = pattern.pattern, False
+    def select(self, pattern: a.Pattern, scope: Scope) -> tuple[Node, tuple[tuple[Variable, bool], ...]]:
+        """Solution modifiers: the rows with the keys of their order, and which these are, each with whether it descends.
+
+        A projection may have left rows without their keys, so these are computed below it.
+        """
+        bounds = pattern if isinstance(pattern, a.Slice) else None
+        inner, distinct = pattern if bounds is None else bounds.pattern, False
         while isinstance(inner, a.Distinct | a.Reduced):
             distinct = distinct or isinstance(inner, a.Distinct)
             inner = inner.pattern
@@ -282,15 +306,20 @@ class Compiler:
         body = inner.pattern if isinstance(inner, a.Project) else inner
         conditions: tuple[a.OrderCondition, ...] = ()
         if isinstance(body, a.OrderBy):
-            body, conditions = body.pattern, body.conditions
+            conditions, body = body.conditions, body.pattern
+        if bounds is None and not conditions:
+            return self.compile(pattern, scope), ()
         node = self.compile(body, scope)
         if distinct:
-            hidden = {v for c in conditions for v in mentioned(c.expression)} - set(projection)
-            if hidden & set(node.variables):
-                names = ", ".join(sorted(f"?{v.value}" for v in hidden))
-                what, instead = "SELECT DISTINCT with a LIMIT, ordered by what it does not select", f"Select {names} as well."
-                raise _refused(self.query, what, instead, None)
+            hidden = {v for c in conditions for v in mentioned(c.expression)} & set(node.variables) - set(projection)
             node = Distinct(kept(node, projection))
+            if hidden:
+                # One of several equal rows would have to stand for all of them, each with a place of its own.
+                if bounds is None:
+                    return node, ()
+                names = ", ".join(sorted(f"?{v.value}" for v in hidden))
+                what = "SELECT DISTINCT with LIMIT or OFFSET, ordered by what it does not select"
+                raise _refused(self.query, what, f"Select {names} as well, or order by what is selected.", None)
         keys: list[tuple[Variable, bool]] = []
         for condition in conditions:
             key = condition.expression
@@ -299,9 +328,13 @@ class Compiler:
                 node, expression = self._with_exists(node, key, scope)
                 node, key = Extend(node, variable, expression), variable
             keys.append((key, condition.descending))
-        columns = tuple(dict.fromkeys((*projection, *(key for key, _ in keys))))
-        ordered = TopK(kept(node, columns), tuple(keys), projection, pattern.offset, pattern.limit)
-        return kept(ordered, projection)
+        node = kept(node, tuple(dict.fromkeys((*projection, *(key for key, _ in keys)))))
+        if bounds is not None:
+            if scope.given:
+                instead = "Take the LIMIT or OFFSET out of the GRAPH ?g or EXISTS block, or name the graph."
+                raise _refused(self.query, "LIMIT or OFFSET inside of GRAPH ?g or a correlated EXISTS", instead, None)
+            node = TopK(node, tuple(keys), projection, bounds.offset, bounds.limit)
+        return node, tuple(keys)
 
 
 def _blanks(triple: a.TriplePattern) -> bool:

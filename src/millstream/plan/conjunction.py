@@ -16,6 +16,7 @@ _INTEGER = NamedNode("http://www.w3.org/2001/XMLSchema#integer")
 _FARTHEST = 1 << 58
 """Integers beyond are not in ids, so nothing would be known of them."""
 
+
 @dataclass(frozen=True, slots=True)
 class GraphSource:
     """One graph of the datasets; None is the default graph."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pyoxigraph import Variable
 
 from millstream.language import algebra as a
-from millstream.language.scope import expressions_of, in_scope, mentioned, sub_patterns
+from millstream.language.scope import exists_in, expressions_of, in_scope, mentioned, sub_patterns
 from millstream.plan import joining
 from millstream.plan.nodes import Distinct, Marked, Node, kept
 from millstream.plan.scopes import Scope
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 def marked(compiler: Compiler, left: Node, pattern: a.Pattern, variable: Variable, scope: Scope) -> Node:
     """The left solutions with a column that says whether the pattern has a solution for them."""
     outer = frozenset(left.variables) - frozenset(scope.given)
-    replaced = tuple(v for v in left.variables if v in _replaced(pattern, outer))
     inside = scope
-    if replaced:
-        given = (*scope.given, *replaced)
+    if _replaced(pattern, outer):
+        # All that the pattern reads, so that what it binds itself leads to few of the outer solutions.
+        read = _read(pattern)
+        given = (*scope.given, *(v for v in left.variables if v in outer and v in read))
         inside = scope.for_each(given, Distinct(kept(left, given)))
     right = compiler.compile(pattern, inside)
     shared = tuple(v for v in left.variables if v in right.variables)
@@ -51,6 +52,17 @@ def _replaced(pattern: a.Pattern, outer: frozenset[Variable]) -> frozenset[Varia
         case a.Minus(_, right):
             found = frozenset(in_scope(right)) & outer
     return found.union(*(_replaced(inner, outer) for inner in sub_patterns(pattern)))
+
+
+def _read(pattern: a.Pattern) -> frozenset[Variable]:
+    """The variables that a pattern binds or reads, at any depth but inside of sub-queries."""
+    match pattern:
+        case a.Project() | a.Group() | a.Distinct() | a.Reduced() | a.OrderBy() | a.Slice():
+            return frozenset(in_scope(pattern))
+    found = frozenset(in_scope(pattern)).union(*(mentioned(e) for e in expressions_of(pattern)))
+    for exists in (x for e in expressions_of(pattern) for x in exists_in(e)):
+        found |= _read(exists.pattern)
+    return found.union(*(_read(inner) for inner in sub_patterns(pattern)))
 
 
 def certain(pattern: a.Pattern) -> frozenset[Variable]:

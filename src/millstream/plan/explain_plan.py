@@ -10,9 +10,7 @@ from millstream.plan.explain import Branch, draw
 from millstream.plan.explain_run import explain_run
 
 
-def explain_plan(
-    root: n.Node, printer: Printer, *, summary: bool = True, lazy: bool = True, adaptive: bool = True
-) -> str:
+def explain_plan(root: n.Node, printer: Printer, *, summary: bool = True, lazy: bool = True, adaptive: bool = True) -> str:
     """Several lines without a final newline; the switches are those of the engine."""
     leaves = [node for node in n.in_order(root) if isinstance(node, n.Solutions)]
     sections = [
@@ -52,6 +50,8 @@ class _Plan:
                 return f"{len(rows)} constant row{'' if len(rows) == 1 else 's'}: {_columns(variables)}"
             case n.Extend(_, variable, expression):
                 return f"{p.term(variable)} = {p.expression(expression)}"
+            case n.EqualityKey(_, variable, of):
+                return f"{p.term(variable)} = a key of {p.term(of)} that equal values share"
             case n.Filter(_, expression):
                 return f"filter {p.expression(expression)}"
             case n.Project(_, columns):
@@ -73,9 +73,11 @@ class _Plan:
                 made = ", ".join(f"{p.term(v)} = {_aggregate(g)}" for v, g in aggregates)
                 return f"group by {_columns(keys)}: {made or 'nothing more'}"
             case n.TopK(_, conditions, _, offset, limit):
-                keys = ", ".join(p.term(v) + (" descending" if down else "") for v, down in conditions) or "all columns"
                 first = "all" if limit is None else f"first {limit}"
-                return f"{first}{f' after {offset}' if offset else ''} by {keys}: an ordered index"
+                by = self._order(conditions) or "all columns"
+                return f"{first}{f' after {offset}' if offset else ''} by {by}: an ordered index"
+            case n.Ordered(_, conditions):
+                return f"answer sets in order of {self._order(conditions)}"
             case n.Closure(_, _, _, start, end, fixed_start, fixed_end, zero_length):
                 length = "any number of" if zero_length else "one or more"
                 ends = f"from {p.term(fixed_start or start)} to {p.term(fixed_end or end)}"
@@ -84,6 +86,9 @@ class _Plan:
                 return f"triples {' . '.join(p.triple(t) for t in triples)}"
             case n.Ask():
                 return "whether there is a solution: a count"
+
+    def _order(self, conditions: tuple[tuple[Variable, bool], ...]) -> str:
+        return ", ".join(self._printer.term(v) + (" descending" if down else "") for v, down in conditions)
 
     def _join(self, node: n.Join) -> str:
         if not node.shared:

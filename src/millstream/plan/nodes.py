@@ -79,6 +79,23 @@ class Extend:
 
 
 @dataclass(frozen=True, slots=True)
+class EqualityKey:
+    """One more column that is the same for all terms which `=` may find equal to that of another."""
+
+    input: Node
+    variable: Variable
+    of: Variable
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return (*self.input.variables, self.variable)
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        return self.input.certain | {self.variable} if self.of in self.input.certain else self.input.certain
+
+
+@dataclass(frozen=True, slots=True)
 class Filter:
     input: Node
     expression: a.Expression
@@ -267,6 +284,23 @@ class TopK:
 
 
 @dataclass(frozen=True, slots=True)
+class Ordered:
+    """At the root: the answers in an order; columns after the first `width` are keys of it that nobody sees."""
+
+    input: Node
+    conditions: tuple[tuple[Variable, bool], ...]
+    width: int
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return self.input.variables
+
+    @property
+    def certain(self) -> frozenset[Variable]:
+        return self.input.certain
+
+
+@dataclass(frozen=True, slots=True)
 class Closure:
     """Pairs of nodes joined by one or more edges, for each combination of tags; with `zero_length`, also by none.
 
@@ -333,6 +367,7 @@ Node: TypeAlias = (
     | Quads
     | Rows
     | Extend
+    | EqualityKey
     | Filter
     | Project
     | Distinct
@@ -343,6 +378,7 @@ Node: TypeAlias = (
     | Marked
     | Group
     | TopK
+    | Ordered
     | Closure
     | Template
     | Ask

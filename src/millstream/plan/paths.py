@@ -31,12 +31,12 @@ def path_node(subject: End, path: a.PropertyPath, object_: End, scope: Scope) ->
         case a.Alternative(left, right):
             return Union(path_node(subject, left, object_, scope), path_node(subject, right, object_, scope))
         case a.NegatedPropertySet(predicates):
-            predicate = scope.names.fresh("predicate")
-            node = _triples(a.TriplePattern(subject, predicate, object_), scope)
+            any_predicate = scope.names.fresh("predicate")
+            node = _triples(a.TriplePattern(subject, any_predicate, object_), scope)
             ordered = tuple(sorted(predicates, key=lambda p: p.value))
             # Without an IRI nothing is excluded.
-            node = Filter(node, a.Not(a.In(predicate, ordered))) if ordered else node
-            return kept(node, tuple(v for v in node.variables if v != predicate))
+            node = Filter(node, a.Not(a.In(any_predicate, ordered))) if ordered else node
+            return kept(node, tuple(v for v in node.variables if v != any_predicate))
         case a.ZeroOrOne(inner):
             return Distinct(Union(path_node(subject, inner, object_, scope), _zero_length(subject, object_, scope)))
         case a.ZeroOrMore(inner) | a.OneOrMore(inner):

@@ -28,6 +28,12 @@ def pruned(root: Node) -> Node:
     for node in ordered:
         made[node] = _made(node, needed[node], made)
     whole = kept(made[root], root.variables)
+    if isinstance(whole, n.Ordered):
+        return replace(whole, input=_bare(whole.input))
+    return _bare(whole)
+
+
+def _bare(whole: Node) -> Node:
     # A conjunction by itself gives its columns in any order.
     if isinstance(whole, n.Project) and isinstance(whole.input, n.Solutions) and all(a == b for a, b in whole.columns):
         return n.Solutions(replace(whole.input.conjunction, projection=whole.variables))
@@ -39,6 +45,8 @@ def _asked(node: Node, needed: Columns) -> tuple[Columns, ...]:
     match node:
         case n.Extend(_, variable, expression):
             return (needed - {variable} | mentioned(expression),) if variable in needed else (needed,)
+        case n.EqualityKey(_, variable, of):
+            return (needed - {variable} | {of},) if variable in needed else (needed,)
         case n.Filter(_, expression):
             return (needed | mentioned(expression),)
         case n.Project(_, columns):
@@ -71,7 +79,7 @@ def _made(node: Node, needed: Columns, made: dict[Node, Node]) -> Node:
             return n.Solutions(replace(conjunction, projection=projection))
         case n.Quads() | n.Rows():
             return node
-        case n.Extend(inner, variable):
+        case n.Extend(inner, variable) | n.EqualityKey(inner, variable):
             return replace(node, input=made[inner]) if variable in needed else made[inner]
         case n.Project(inner, columns):
             return _projected(made[inner], tuple((name, c) for name, c in columns if name in needed))
@@ -93,7 +101,7 @@ def _made(node: Node, needed: Columns, made: dict[Node, Node]) -> Node:
             return replace(node, edges=_all_of(edges, made), nodes=None if nodes is None else _all_of(nodes, made))
         case n.Filter(inner):
             return replace(node, input=made[inner])
-        case n.Distinct(inner) | n.TopK(inner) | n.Template(inner) | n.Ask(inner):
+        case n.Distinct(inner) | n.TopK(inner) | n.Ordered(inner) | n.Template(inner) | n.Ask(inner):
             return replace(node, input=_all_of(inner, made))
 
 

@@ -13,8 +13,8 @@ from millstream.kernels.groups import GroupTable
 from millstream.kernels.ranked import Rank, Ranked
 from millstream.kernels.sums import Sums
 from millstream.operators.aggregates.rest import RestOfSums
-from millstream.operators.aggregates.terms import Terms
-from millstream.operators.expressions.ordering import term_key, value_key
+from millstream.operators.aggregates.terms import Terms, value_key
+from millstream.operators.ordering import term_key
 
 
 @dataclass(frozen=True, slots=True)

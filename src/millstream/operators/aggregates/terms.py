@@ -9,10 +9,15 @@ import numpy.typing as npt
 
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators.expressions import arithmetic
-from millstream.operators.expressions.ordering import Key
 from millstream.operators.expressions.values import BLANK, Value, integer, read_term, string
+from millstream.operators.ordering import Key, order_key, term_key
 
 _TWO = integer(2)
+
+
+def value_key(value: Value) -> Key:
+    """The solution order, ties broken by the term order: different terms have different keys."""
+    return order_key(value), term_key(value)
 
 
 class Terms:

@@ -83,11 +83,6 @@ def total_s(duration: Duration) -> Decimal:
     return total
 
 
-def key(duration: Duration) -> tuple[Decimal, int]:
-    """Orders all durations, as `compare` does where that has an answer."""
-    return _after(_REFERENCES[0], duration), duration.months
-
-
 def equal(left: Duration, right: Duration) -> bool:
     return left.months == right.months and left.seconds == right.seconds
 
