@@ -24,6 +24,7 @@ from millstream.operators.matching import Matcher
 from millstream.operators.operator import Operator
 from millstream.operators.quads import QuadLeaf
 from millstream.operators.rows import ELEMENT, Arrivals, Deltas
+from millstream.operators.rowwise import RowNode, RowWise, chains_of
 from millstream.plan.conjunction import Source, SourcedPattern
 from millstream.plan.nodes import Node, Ordered, Quads, Solutions, in_order, inputs_of
 
@@ -71,6 +72,9 @@ class Dataflow:
         self._nodes = in_order(root)
         places = {node: place for place, node in enumerate(self._nodes)}
         self._inputs = [tuple(places[i] for i in inputs_of(node)) for node in self._nodes]
+        self._chains = chains_of(self._nodes, self._inputs)
+        for last, chain in self._chains.items():
+            self._inputs[last] = self._inputs[chain[0]]
         self.leaves: list[Leaf] = []
         self.quads: list[tuple[QuadLeaf, int]] = []
         first = 0
@@ -91,12 +95,16 @@ class Dataflow:
         self._begun: dict[int, Deltas] = {}
 
     def _build(self) -> list[Operator | None]:
-        return [
-            None
-            if isinstance(node, Solutions | Quads)
-            else build(node, self._dictionary, self._evaluator, self._keeper, self._salt)
-            for node in self._nodes
-        ]
+        """An operator for each node but leaves, and one for each chain, at its last node."""
+        operators: list[Operator | None] = [None] * len(self._nodes)
+        inside = {place for chain in self._chains.values() for place in chain}
+        for last, chain in self._chains.items():
+            nodes = [node for place in chain if isinstance(node := self._nodes[place], RowNode)]
+            operators[last] = RowWise(nodes, self._dictionary, self._evaluator, self._keeper)
+        for place, node in enumerate(self._nodes):
+            if place not in inside and not isinstance(node, Solutions | Quads):
+                operators[place] = build(node, self._dictionary, self._keeper, self._salt)
+        return operators
 
     # What it reads ----------------------------------------------------------------------------------------------------
 

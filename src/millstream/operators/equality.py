@@ -27,9 +27,8 @@ from millstream.operators.expressions.values import (
     read_term,
     string,
 )
-from millstream.operators.keeping import Keeper
+from millstream.operators.keeping import Keeper, Kept
 from millstream.operators.rows import Deltas
-from millstream.operators.shaping import Kept
 
 
 class EqualityKey:
