@@ -164,3 +164,24 @@ def test_a_filter_by_chance_keeps_the_same_solutions() -> None:
     engine.delete(nt(*lines), at_ms=2)
     engine.insert(nt(*lines[::-1]), at_ms=3)
     assert answer_set(query) == kept
+
+
+# EXISTS ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("GRAPH :g { ?z :p ?w FILTER(?w = ?y) }", ["a b"]),
+        ("GRAPH ?g { ?z :p ?w FILTER(?w = ?y) }", ["a b", "a c"]),
+        ("GRAPH :g { ?z :p ?w FILTER EXISTS { GRAPH :h { ?z :p ?v FILTER(?v = ?y) } } }", ["a c"]),
+        ("?x :p ?w FILTER(?w = ?y) { SELECT ?x { ?x :p ?y } GROUP BY ?x HAVING (COUNT(?y) = 2) }", ["a b", "a c"]),
+    ],
+)
+def test_exists_knows_the_solution_it_is_asked_for_at_any_depth(pattern: str, expected: list[str]) -> None:
+    engine = Engine()
+    query = register(engine, f"SELECT ?x ?y {{ ?x :p ?y FILTER EXISTS {{ {pattern} }} }}")
+    engine.insert(nt("a p b", "a p c", "d p e"), at_ms=1)
+    engine.insert(nt("a p b"), at_ms=2, graph=G)
+    engine.insert(nt("a p c"), at_ms=3, graph=H)
+    assert answer_set(query) == expected

@@ -39,6 +39,7 @@ from millstream.plan.pruning import pruned
 from millstream.plan.scopes import NamedGraphs, Names, Scope, default_source, graph_source
 
 UNIT = Rows((), ((),))
+SUB_QUERY = (a.Project, a.Group, a.Distinct, a.Reduced, a.OrderBy)
 
 
 def compile_query(query: a.Query) -> Node:
@@ -75,6 +76,9 @@ class Compiler:
         self.outermost = Scope(self.names, default_source(query))
 
     def compile(self, pattern: a.Pattern, scope: Scope) -> Node:
+        if isinstance(pattern, SUB_QUERY) and scope.given != scope.alone.given:
+            # A sub-query is evaluated by itself first: its variables are its own unless it selects them.
+            return self._within(self.compile(pattern, scope.alone), scope)
         match pattern:
             case a.BGP() | a.Join() | a.Path():
                 return self._group(pattern, scope)
