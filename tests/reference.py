@@ -17,6 +17,7 @@ Where pyoxigraph departs from the recommendation, the recommendation wins; tests
 - it gives no COUNT of an expression that is an error somewhere, where the recommendation counts the others;
 - it refuses `!()` as a path, and `GROUP BY (?x AS ?y)`;
 - it forgets inside of GRAPH ?g and a sub-query which graph it is in;
+- it has the blank nodes of patterns in solutions, so that COUNT(DISTINCT *) counts more of them;
 - it joins no value that BIND gives inside of GRAPH ?g for ?g itself;
 - it has no path of length zero from or to a term that is not in the graph (section 18.4: `:a :p* ?x` always has :a).
 """

@@ -182,3 +182,44 @@ def forget_all_that_may_be(engine: Engine) -> None:
     """Has the dictionary forget at once what it otherwise would over time: what is still needed must survive."""
     engine._core.housekeeping()
     engine._core.dictionary.sweep(1 << 16)
+
+
+def compare_runs(
+    session: Session,
+    after_each: Callable[[Engine], Engine | None] = lambda _: None,
+    *,
+    take_each: bool = True,
+    **options: Any,
+) -> None:
+    """A session answers the same, step by step, if something is done to the engine after each step, or with other options."""
+    engines = [
+        Engine(lateness_ms=session.lateness_ms, t0_ms=session.t0_ms),
+        Engine(lateness_ms=session.lateness_ms, t0_ms=session.t0_ms, **options),
+    ]
+    queries: list[list[Any]] = [[], []]
+    for engine in engines:
+        for graph, some in session.loaded:
+            engine.load("\n".join(some).encode(), graph=graph, format="nt")
+    for step in [*session.steps, None]:
+        for engine, ours in zip(engines, queries, strict=True):
+            match step:
+                case Register(text, output):
+                    ours.append(engine.register(text, output=output))
+                case Close(place):
+                    ours[place].close()
+                case Step():
+                    take_step(engine, step)
+                case None:
+                    engine.finish()
+        if (another := after_each(engines[1])) is not None:
+            engines[1] = another
+            still_open = iter(another.queries)
+            queries[1] = [query if query.closed else next(still_open) for query in queries[1]]
+        if take_each or step is None:
+            for one, other in zip(*queries, strict=True):
+                emitted = [
+                    Counter((x[0], x[1], comparable(x[2])) for x in flat(q.take(), q.variables)) for q in (one, other)
+                ]
+                assert emitted[0] == emitted[1], f"after {step}, {one.text}: {emitted[1]}, expected {emitted[0]}"
+                if not one.closed:
+                    assert_same_set(answer_set(other), answer_set(one))

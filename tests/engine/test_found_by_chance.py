@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from millstream import Engine
-from tests.engine.machines import check
+from tests.engine.machines import check, take_step
 from tests.engine.notation import NAMESPACE, S, nt
 from tests.engine.scenarios import Scenario, Step
 
@@ -55,3 +55,20 @@ def test_a_graph_that_is_not_there_has_no_solutions_though_none_needs_a_triple(g
     engine.insert(nt("a q b"), at_ms=1, graph=G)
     engine.delete(nt("a q b"), at_ms=2, graph=G)
     assert [(x.at_ms, x.weight) for x in query.take()] == [(1, 1), (2, -1)]
+
+
+@pytest.mark.parametrize("tail", ["LIMIT 1", "HAVING (COUNT(*) > 0) LIMIT 1"])
+def test_what_a_group_counts_at_registration_is_one_change_with_what_it_has_before(tail: str) -> None:
+    query = f"SELECT * {{ STREAM <{S}> [RANGE 6] {{ ?a :p ?b }} {{ SELECT (COUNT(*) AS ?n) {{ ?c :p ?d }} {tail} }} }}"
+    for first in (insert(0, "a p b"), push(0, "a q b")):
+        engine = Engine()
+        take_step(engine, first)
+        engine.insert(nt("c p d"), at_ms=0)
+        registered = engine.register(f"PREFIX : <{NAMESPACE}> {query}", "changes")
+        engine.push(S, nt("e p f"), at_ms=1)
+        assert [(x.at_ms, x.weight) for x in registered.take()] == [(1, 1)]
+    engine = Engine()
+    engine.load(nt("c p d").encode(), format="nt")
+    registered = engine.register(f"PREFIX : <{NAMESPACE}> {query}", "changes")
+    engine.push(S, nt("e p f"), at_ms=1)
+    assert [(x.at_ms, x.weight) for x in registered.take()] == [(1, 1)]

@@ -89,18 +89,3 @@ def certain(pattern: a.Pattern) -> frozenset[Variable]:
             return certain(inner) & frozenset(v for v, _ in keys)
         case _:
             return certain(pattern.pattern)
-
-
-def _may_be_empty(path: a.PropertyPath) -> bool:
-    """Whether a path may have no link at all."""
-    match path:
-        case a.ZeroOrOne() | a.ZeroOrMore():
-            return True
-        case a.Sequence(first, second):
-            return _may_be_empty(first) and _may_be_empty(second)
-        case a.Alternative(left, right):
-            return _may_be_empty(left) or _may_be_empty(right)
-        case a.Inverse(inner) | a.OneOrMore(inner):
-            return _may_be_empty(inner)
-        case _:
-            return False

@@ -96,7 +96,8 @@ class EqualityKey:
 
     @property
     def certain(self) -> frozenset[Variable]:
-        return self.input.certain | {self.variable} if self.of in self.input.certain else self.input.certain
+        # Some terms have no key: they may equal others with different ones.
+        return self.input.certain
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,10 +24,6 @@ class Names:
         self._count += 1
         return Variable(f"{self._prefix}{about}_{self._count}")
 
-    def of_any(self, place: str) -> Variable:
-        """The variable that stands for whatever is at a place of a triple."""
-        return Variable(f"{self._prefix}any_{place}")
-
     def of_blank(self, label: str) -> Variable:
         """The variable that a blank node of a pattern is."""
         return Variable(f"{self._prefix}blank_{label}")
