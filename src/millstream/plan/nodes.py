@@ -14,10 +14,11 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from millstream.language import algebra as a
 from millstream.plan.conjunction import Conjunction, SourcedPattern
+from millstream.plan.part import Part
 
 
 @dataclass(frozen=True, slots=True)
-class Solutions:
+class Solutions(Part):
     """A leaf: triple patterns over windows and graphs, joined and filtered by the interval join."""
 
     conjunction: Conjunction
@@ -33,7 +34,7 @@ class Solutions:
 
 
 @dataclass(frozen=True, slots=True)
-class Quads:
+class Quads(Part):
     """A leaf: what a triple pattern matches in each named graph, with the graph's name; None chooses all graphs."""
 
     triple: a.TriplePattern
@@ -51,7 +52,7 @@ class Quads:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(Part):
     """Constant solutions; None is unbound."""
 
     variables: tuple[Variable, ...]
@@ -63,7 +64,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Extend:
+class Extend(Part):
     input: Node
     variable: Variable
     expression: a.Expression
@@ -79,7 +80,7 @@ class Extend:
 
 
 @dataclass(frozen=True, slots=True)
-class EqualityKey:
+class EqualityKey(Part):
     """One more column that is the same for all terms which `=` may find equal to that of another."""
 
     input: Node
@@ -96,7 +97,7 @@ class EqualityKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Part):
     input: Node
     expression: a.Expression
 
@@ -110,7 +111,7 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Project:
+class Project(Part):
     """Columns by new names: pairs of the name and the input's column; a name the input lacks is never bound."""
 
     input: Node
@@ -126,7 +127,7 @@ class Project:
 
 
 @dataclass(frozen=True, slots=True)
-class Distinct:
+class Distinct(Part):
     input: Node
 
     @property
@@ -139,7 +140,7 @@ class Distinct:
 
 
 @dataclass(frozen=True, slots=True)
-class Union:
+class Union(Part):
     """All rows of both; a variable that only one side has is unbound in the rows of the other."""
 
     left: Node
@@ -155,7 +156,7 @@ class Union:
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
+class Join(Part):
     """Compatible solutions of both sides.
 
     `copies` keeps, under other names, what the left side itself had where the right one may fill in a value. With
@@ -182,7 +183,7 @@ class Join:
 
 
 @dataclass(frozen=True, slots=True)
-class OrderedJoin:
+class OrderedJoin(Part):
     """Pairs of solutions of two sides that share nothing, whose values compare as asked."""
 
     left: Node
@@ -201,7 +202,7 @@ class OrderedJoin:
 
 
 @dataclass(frozen=True, slots=True)
-class Unmatched:
+class Unmatched(Part):
     """The rows of the left side that no row of `matched` came from, which has the left side's columns in their order."""
 
     left: Node
@@ -217,7 +218,7 @@ class Unmatched:
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class Marked(Part):
     """The rows of the left side with one more column: whether some row of `matched` came from it."""
 
     left: Node
@@ -244,7 +245,7 @@ class Aggregate:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Group(Part):
     """A row for every combination of keys; without keys always one."""
 
     input: Node
@@ -264,7 +265,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class TopK:
+class TopK(Part):
     """The rows at places `offset` to `offset + limit` of an order: by conditions, completed by columns in term order."""
 
     input: Node
@@ -284,7 +285,7 @@ class TopK:
 
 
 @dataclass(frozen=True, slots=True)
-class Ordered:
+class Ordered(Part):
     """At the root: the answers in an order; columns after the first `width` are keys of it that nobody sees."""
 
     input: Node
@@ -301,7 +302,7 @@ class Ordered:
 
 
 @dataclass(frozen=True, slots=True)
-class Closure:
+class Closure(Part):
     """Pairs of nodes joined by one or more edges, for each combination of tags; with `zero_length`, also by none.
 
     An end can be a constant, which its column then repeats.
@@ -328,7 +329,7 @@ class Closure:
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
+class Template(Part):
     """The set of triples that a CONSTRUCT template makes of the solutions."""
 
     input: Node
@@ -345,7 +346,7 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(Part):
     """One row: whether there is a solution."""
 
     input: Node
