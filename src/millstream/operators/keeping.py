@@ -50,14 +50,15 @@ class Kept:
 
     def count(self, ids: Column, weight: Column, tick: Column) -> None:
         """Takes rows that come and go; values that are in their ids need no keeping."""
-        outside = np.flatnonzero(ids.view(np.uint64) < _FIRST_INLINED)
+        outside = (ids.view(np.uint64) < _FIRST_INLINED).nonzero()[0]
         if not len(outside):
             return
         ids, tick = ids[outside], tick[outside]
         places, sign = self._counts.apply(ids.reshape(-1, 1), weight[outside])
         if len(places):
-            first, last = ids[places[sign > 0]], places[sign < 0]
-            self._keeper.hold(first)
+            came = sign > 0
+            self._keeper.hold(ids[places[came]])
+            last = places[~came]
             if len(last):
                 self._keeper.release(ids[last], int(tick[last].max()))
 

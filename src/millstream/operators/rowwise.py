@@ -38,7 +38,7 @@ class RowWise:
         for node in chain:
             if not isinstance(node, Project):
                 evaluator.check(node.expression)
-        self._drops = any(isinstance(n, Project) and not _keeps_all(n) for n in chain)
+        self._drops = not _keeps_apart(chain)
         compiled = _Compiled(self._input, dictionary)
         is_compiled = all(compiled.take(node) for node in chain)
         self._program: RowProgram | None = None
@@ -163,10 +163,16 @@ class _Compiled:
                 return None
 
 
-def _keeps_all(node: Project) -> bool:
-    """Whether rows that differ still do."""
-    chosen = {column for _, column in node.columns}
-    return all(v in chosen for v in node.input.variables)
+def _keeps_apart(chain: Sequence[RowNode]) -> bool:
+    """Whether rows that differ before the chain still do behind it: all columns are there, under whatever name."""
+    origin = {v: v for v in chain[0].input.variables}
+    for node in chain:
+        match node:
+            case Extend(_, variable, Variable() as copied) if copied in origin:
+                origin[variable] = origin[copied]
+            case Project(_, chosen):
+                origin = {name: origin[column] for name, column in chosen if column in origin}
+    return set(chain[0].input.variables) <= set(origin.values())
 
 
 def _computed(chain: Sequence[RowNode]) -> list[Variable]:
