@@ -191,7 +191,7 @@ def compare_runs(
     take_each: bool = True,
     **options: Any,
 ) -> None:
-    """A session answers the same, step by step, if something is done to the engine after each step, or with other options."""
+    """A session answers the same, step by step, whatever is done to the engine after each step, with any options."""
     engines = [
         Engine(lateness_ms=session.lateness_ms, t0_ms=session.t0_ms),
         Engine(lateness_ms=session.lateness_ms, t0_ms=session.t0_ms, **options),

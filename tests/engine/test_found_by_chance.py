@@ -72,3 +72,52 @@ def test_what_a_group_counts_at_registration_is_one_change_with_what_it_has_befo
     registered = engine.register(f"PREFIX : <{NAMESPACE}> {query}", "changes")
     engine.push(S, nt("e p f"), at_ms=1)
     assert [(x.at_ms, x.weight) for x in registered.take()] == [(1, 1)]
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        '"NaN"^^xsd:double',
+        '"NaN"^^xsd:float',
+        '"abc"^^xsd:integer',
+        '"never"^^xsd:dateTime',
+        '"x"^^<urn:unknown>',
+        '"x"@en',
+        '"P1Y"^^xsd:duration',
+    ],
+)
+def test_values_join_with_the_same_term_whether_it_equals_itself_or_not(term: str) -> None:
+    # Not against the reference evaluator: its outside engine keeps numbers by value.
+    engine = Engine()
+    prologue = f"PREFIX : <{NAMESPACE}> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>"
+    query = engine.register(f"{prologue} SELECT * {{ VALUES ?b {{ {term} }} ?a :p ?b }}", "changes")
+    whole = term.replace("xsd:", "<http://www.w3.org/2001/XMLSchema#") + (">" if "xsd:" in term else "")
+    engine.insert(f"<{NAMESPACE}a> <{NAMESPACE}p> {whole} .", at_ms=0)
+    assert len(query.take()) == 1
+
+
+def test_alternatives_of_a_path_are_a_union() -> None:
+    # Not against the reference evaluator: its outside engine drops repeats.
+    engine = Engine()
+    one = engine.register(f"PREFIX : <{NAMESPACE}> SELECT * {{ ?a :p|:p|:q ?b }}", "changes")
+    other = engine.register(f"PREFIX : <{NAMESPACE}> SELECT * {{ ?a (:p|:q)/^(:p|:q) ?b }}", "changes")
+    engine.insert(nt("a p b", "a q b"), at_ms=0)
+    assert (len(one.take()), len(other.take())) == (3, 4)
+
+
+def test_a_value_assigned_inside_of_a_graph_must_be_its_name() -> None:
+    # Not against the reference evaluator: its outside engine lets the value assigned win.
+    engine = Engine()
+    query = engine.register(f"PREFIX : <{NAMESPACE}> SELECT ?g {{ GRAPH ?g {{ ?a :p ?b BIND(?b AS ?g) }} }}", "changes")
+    engine.insert(nt("a p b", "a p g"), at_ms=0, graph=G)
+    assert [x.bindings["g"].value for x in query.take()] == [G]
+
+
+@pytest.mark.parametrize("inside", ["{ SELECT ?a { ?a :p ?b } }", "{ SELECT (COUNT(*) AS ?n) { ?a :p ?b } }"])
+def test_a_sub_query_inside_of_a_graph_stays_in_it(inside: str) -> None:
+    # Not against the reference evaluator: its outside engine forgets the graph.
+    engine = Engine()
+    query = engine.register(f"PREFIX : <{NAMESPACE}> SELECT * {{ GRAPH ?g {{ ?a :p ?b {inside} }} }}", "changes")
+    engine.insert(nt("a p b"), at_ms=0, graph=G)
+    engine.insert(nt("a p b"), at_ms=1, graph=f"{NAMESPACE}h")
+    assert [(x.at_ms, x.weight) for x in query.take()] == [(0, 1), (1, 1)]
