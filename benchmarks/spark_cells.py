@@ -192,7 +192,7 @@ class _Loads:
         self.by_cell = np.bincount(routed.cell, minlength=count)
         by_view = np.bincount(routed.pattern * count + routed.cell, minlength=count * len(patterns)).reshape(-1, count)
         self.most_of_a_view = int(by_view.max())
-        copies = [planned.cells.replication(pattern) for pattern in planned.plan.patterns]
+        copies = [planned.cells.replication(number) for number in range(len(planned.patterns))]
         self.sizes = {j: float(by_view[j].sum()) / copies[j] for j in range(len(patterns))}
-        self.edges = [frozenset(str(v) for v in pattern.variables) for pattern in planned.plan.patterns]
+        self.edges = [frozenset(str(v) for v in pattern.variables) for pattern in planned.patterns]
         self.replication = len(routed) / sum(self.sizes.values())

@@ -91,7 +91,7 @@ def split(text: str) -> tuple[str, ...]:
 def matches(plan: Spread, rows: Sequence[tuple[object, ...]], *, everything: bool) -> list[tuple[tuple[str, object], ...]]:
     """The solutions by trying everything: all rows for every pattern, or those that are tagged with it."""
     found: list[dict[str, object]] = [{}]
-    for number, pattern in enumerate(plan.plan.patterns):
+    for number, pattern in enumerate(plan.patterns):
         terms = (pattern.triple.subject, pattern.triple.predicate, pattern.triple.object)
         view = [row for row in rows if everything or row[3] == number]
         longer = []
@@ -150,7 +150,8 @@ def test_a_blob_is_read_as_it_was_written() -> None:
 
 
 def chunk(source: int, part: int, *times: int) -> Header:
-    return Header(source, part, 0, 0, len(times), max(times, default=None), tuple(sorted(set(times))))
+    least = tuple(sorted(set(times)))
+    return Header(source, part, 0, 0, len(times), max(times, default=None), least, tuple(times.index(t) for t in least))
 
 
 def clock_of(sources: int, lateness_ms: int = 0, rate: Fraction | None = None) -> Clock:

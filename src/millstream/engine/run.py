@@ -152,6 +152,12 @@ class QueryRun:
         """As `start` for a query with windows, of which this run has only a part: rows that are meant for patterns."""
         self._start([part for some in rows for part in self._graph_rows(some)], [], 0, passed, passed)
 
+    def report_initial(self) -> None:
+        """Reports what the datasets gave at registration by itself, not together with the first change."""
+        initial, self._initial = self._initial, None
+        if initial is not None and len(initial):
+            self.reporter.report(initial, self.tick)
+
     def _start(
         self,
         pieces: list[tuple[Input, Piece]],

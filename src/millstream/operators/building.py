@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyoxigraph import Variable
 
 from millstream.kernels.dictionary import Dictionary
-from millstream.operators import closure, comparing_join, construct, grouping, ranking, relational, shaping
+from millstream.operators import closure, comparing_join, construct, equality, grouping, ranking, relational, shaping
 from millstream.operators.aggregates.accumulators import AggregateSpec
 from millstream.operators.keeping import Keeper
 from millstream.operators.operator import Operator
@@ -21,6 +21,8 @@ def build(node: n.Node, dictionary: Dictionary, keeper: Keeper, salt: str) -> Op
     match node:
         case n.Rows(variables, rows):
             return shaping.Constants(len(variables), rows, dictionary, keeper)
+        case n.EqualityKey(inner, _, of):
+            return equality.EqualityKey(len(inner.variables), inner.variables.index(of), dictionary, keeper)
         case n.Distinct(inner):
             return relational.Distinct(len(inner.variables))
         case n.Union(left, right):

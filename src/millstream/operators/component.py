@@ -32,6 +32,8 @@ from millstream.plan.conjunction import (
 MOST_PATTERNS = 64
 _OUTCOMES = {"<": BEFORE, "<=": BEFORE | AT, "=": AT, ">=": AT | AFTER, ">": AFTER, "!=": BEFORE | AFTER}
 _LANES = 63
+_NOT_THERE = -1 << 63
+"""Ends before any tick: also before those at which nothing has happened yet."""
 _ROWS_AT_ONCE = 4096
 
 
@@ -315,7 +317,7 @@ class GroundComponent:
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.until = -FOREVER
+        self.until = _NOT_THERE
 
     def feed(self, rows: Arrivals) -> Intervals:
         out: list[tuple[int, int, int, int, int]] = []

@@ -23,12 +23,13 @@ from millstream.operators.keeping import Keeper
 from millstream.operators.matching import Matcher
 from millstream.operators.operator import Operator
 from millstream.operators.quads import QuadLeaf
-from millstream.operators.rows import ELEMENT, Arrivals, Deltas
+from millstream.operators.rows import EXPIRY, GRID, Arrivals, Deltas
 from millstream.operators.rowwise import RowNode, RowWise, chains_of
 from millstream.plan.conjunction import Source, SourcedPattern
 from millstream.plan.nodes import Node, Ordered, Quads, Solutions, in_order, inputs_of
 
 _FEW = 8
+_BY_TIME = (EXPIRY, GRID)
 """Up to how many rows Python looks at them faster than NumPy."""
 
 Schedule = list[tuple[int, Callable[..., Deltas], tuple[int, ...]]]
@@ -155,6 +156,7 @@ class Dataflow:
         for leaf in self.leaves:
             if not leaf.operator.components:
                 leaf.operator.begin(at_tick, change)
+        change = number_of(at_tick, change)
         for place, operator in enumerate(self._operators):
             if operator is not None:
                 deltas = operator.begin(at_tick, change)
@@ -179,7 +181,7 @@ class Dataflow:
     def graph_changed(self, graph: str, triples: npt.NDArray[np.int64], op: int, at_tick: int, change: int) -> None:
         """Triples enter or leave a named graph."""
         for leaf, _ in self.quads:
-            leaf.feed(graph, triples, op, at_tick, change)
+            leaf.feed(graph, triples, op, at_tick, number_of(at_tick, change))
 
     def drain(self, upto: int) -> Deltas:
         """What became of the answers up to a tick, inclusive; everything fed so far must lie at or before it."""
@@ -276,14 +278,19 @@ class Dataflow:
 
 
 def one_number_a_change(deltas: Deltas) -> Deltas:
-    """The same with one number for what is one change, in all leaves alike.
-
-    Only elements and changes of graphs are told apart by number within a tick: all expiries of a millisecond are one
-    change, and all that enters or leaves on a grid is, though some of it may have been fed.
-    """
-    if len(deltas.tick) <= _FEW and all(at_tick & 3 == ELEMENT for at_tick in deltas.tick.tolist()):
+    """The same with one number for what is one change, in all leaves alike; see `number_of`."""
+    if len(deltas.tick) <= _FEW and all(at_tick & 3 not in _BY_TIME for at_tick in deltas.tick.tolist()):
         return deltas
-    by_time = (deltas.tick & 3) != ELEMENT
+    by_time = np.isin(deltas.tick & 3, _BY_TIME)
     if not by_time.any() or (deltas.change[by_time] == -1).all():
         return deltas
     return consolidated(Deltas(deltas.columns, deltas.tick, np.where(by_time, -1, deltas.change), deltas.weight))
+
+
+def number_of(at_tick: int, change: int) -> int:
+    """The number of a change among those of its tick.
+
+    Only elements and changes of graphs are told apart there: all expiries of a millisecond are one change, and all that
+    enters or leaves on a grid is, though some of it may have been fed.
+    """
+    return -1 if at_tick & 3 in _BY_TIME else change

@@ -14,12 +14,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from pyoxigraph import Literal
 
 from millstream.kernels.dictionary import Dictionary
+from millstream.rdf.canonical import term_of
 
 Ids = npt.NDArray[np.int64]
 TERMS = ("s", "p", "o")
 _HEADER = b"millstream"
+_DEFAULT_GRAPH = "<urn:millstream:default-graph>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,8 @@ class Header:
     """The largest time; under a rate the cells know."""
     least_ms: tuple[int, ...] = ()
     """The first distinct times from the smallest on, of elements that were not late within the chunk."""
+    least_element: tuple[int, ...] = ()
+    """For each of these times the number in the part of the first element that has it."""
     ended: bool = False
     idle: bool = False
 
@@ -45,7 +50,7 @@ class Header:
     @classmethod
     def from_bytes(cls, data: bytes) -> Header:
         fields = json.loads(data)
-        return cls(**{**fields, "least_ms": tuple(fields["least_ms"])})
+        return cls(**{**fields, **{name: tuple(fields[name]) for name in ("least_ms", "least_element")}})
 
     @property
     def place(self) -> tuple[int, int, int]:
@@ -57,6 +62,16 @@ def term_column(ids: Ids, dictionary: Dictionary) -> pa.Array[Any]:
     column = pa.array(ids, pa.int64(), mask=ids < 0).dictionary_encode()
     terms = dictionary.decode(np.asarray(column.dictionary, np.int64))
     return pa.DictionaryArray.from_arrays(column.indices, terms)
+
+
+def graph_term(graph: str | None) -> str:
+    """A graph as a term among terms: named ones by a literal, the default graph by an IRI."""
+    return _DEFAULT_GRAPH if graph is None else str(Literal(graph))
+
+
+def graph_of(term: str) -> str | None:
+    """The graph that `graph_term` wrote."""
+    return None if term == _DEFAULT_GRAPH else term_of(term).value
 
 
 def write_blob(header: Header, columns: Mapping[str, pa.Array[Any]]) -> bytes:

@@ -20,12 +20,13 @@ from millstream.engine.datasets import Graph
 from millstream.engine.options import Options
 from millstream.engine.reporting import CloseReporter
 from millstream.operators.rows import ELEMENT, tick
-from millstream.pipeline.blobs import TERMS, Header, ids_of, numbers_of, read_blob
+from millstream.pipeline.blobs import TERMS, Header, graph_of, ids_of, numbers_of, read_blob
 from millstream.pipeline.clock import FIRST_OF_ALL, Clock
 from millstream.pipeline.routing import Router
 from millstream.pipeline.rows import COLUMNS, Constants, Rows, begins_of, ids, in_order, joined, no_rows, picked
 from millstream.pipeline.spread import Spread
 from millstream.pipeline.static import StaticData
+from millstream.plan.partitioning import waits_for_streams
 
 Ids = npt.NDArray[np.int64]
 _KEEPS_ALL = 1 << 62
@@ -54,6 +55,9 @@ class Cell:
             self._core.start(self._run)
         else:
             self._run.start_rows(static_rows, self._core.before - 1)
+            if isinstance(self._run.reporter, CloseReporter) or waits_for_streams(spread.plan):
+                # Windows first close after the first element, and where nothing holds before it there is nothing to tell.
+                self._run.report_initial()
         self._core.housekeeping()
 
     def _prepare(self, spread: Spread, number: int) -> None:
@@ -121,7 +125,7 @@ class Cell:
         for place, (header, batch), seen in zip(places, read, judged, strict=True):
             if not batch.num_rows:
                 continue
-            rows = self._rows(header, batch, seen.times(numbers_of(batch, "at")))
+            rows = self._rows(header.source, seen.part, batch, seen.times(numbers_of(batch, "at")))
             least = np.full(len(rows["at_ms"]), passed_ms, np.int64)
             if seen.late_before_ms is not None:
                 least = np.maximum(least, seen.late_before_ms)
@@ -135,7 +139,7 @@ class Cell:
                 latest[place] = int(rows["at_ms"].max())
                 arrived.append(rows)
         for rows in arrived:
-            self._core.dictionary.hold(ids(rows).ravel())
+            self._core.dictionary.hold(self._terms(rows))
         self._held = joined([self._held, *arrived])
         self.clock.advance()
         self._process(self._due())
@@ -147,7 +151,7 @@ class Cell:
         self._core.housekeeping()
         return outcome
 
-    def _rows(self, header: Header, batch: pa.RecordBatch, at_ms: Ids) -> Rows:
+    def _rows(self, source: int, part: int, batch: pa.RecordBatch, at_ms: Ids) -> Rows:
         size = batch.num_rows
         rows = {name: ids_of(batch, name, self._core.dictionary) for name in TERMS}
         whole = self._spread.cells.whole
@@ -155,13 +159,30 @@ class Cell:
         if not whole:
             self._constants.fill(rows)
         rows["at_ms"] = at_ms
-        rows["source"] = np.full(size, header.source, np.int64)
-        rows["part"] = np.full(size, header.part, np.int64)
+        rows["source"] = np.full(size, source, np.int64)
+        rows["part"] = np.full(size, part, np.int64)
         rows["element"] = numbers_of(batch, "element")
         rows["row"] = np.arange(size)
         rows["op"] = numbers_of(batch, "op") if "op" in batch.schema.names else np.ones(size, np.int64)
-        rows["graph"] = numbers_of(batch, "graph") if "graph" in batch.schema.names else np.full(size, -1, np.int64)
+        rows["graph"] = np.full(size, -1, np.int64)
+        if self._spread.reads_any_graph:
+            rows["graph"] = ids_of(batch, "graph", self._core.dictionary)
+        elif "graph" in batch.schema.names:
+            rows["graph"] = numbers_of(batch, "graph")
         return rows
+
+    def _terms(self, rows: Rows) -> Ids:
+        """The ids of all terms of rows, names of graphs included where rows carry them."""
+        found: Ids = ids(rows).ravel()
+        if self._spread.reads_any_graph:
+            found = np.concatenate([found, rows["graph"][rows["graph"] >= 0]])
+        return found
+
+    def _graph(self, number: int) -> str | None:
+        """The graph that a row concerns."""
+        if not self._spread.reads_any_graph:
+            return self._spread.graphs[number]
+        return graph_of(str(self._core.dictionary.decode(np.array([number], np.int64))[0]))
 
     def _due(self) -> Rows:
         """What can no longer be overtaken, in order; the rest stays."""
@@ -185,22 +206,29 @@ class Cell:
             upto = max(tick(point_ms, ELEMENT), last if last is not None else tick(point_ms, ELEMENT))
             self._process_tagged(rows, upto)
         if last is not None:
-            self._core.dictionary.release(ids(rows).ravel(), last)
+            self._core.dictionary.release(self._terms(rows), last)
             self._core.pass_time(last)
         if point_ms > -(1 << 60):
             self._core.pass_time(tick(point_ms, ELEMENT))
         self._core.catch_up_all()
 
     def _process_tagged(self, rows: Rows, upto: int) -> None:
-        first_ms = self._first_ms()
+        first = self._first()
         run = self._run
-        if first_ms is not None and (tick(first_ms, ELEMENT) <= upto):
+        if first is not None and (tick(first[0], ELEMENT) <= upto):
             if isinstance(run.reporter, CloseReporter):
-                run.reporter.first_element(max(first_ms, self._since_ms))
+                run.reporter.first_element(max(first[0], self._since_ms))
             if run.has_first_change_ahead:
-                run.together([], [], tick(first_ms, ELEMENT))
-        if not len(rows["at_ms"]):
-            return
+                # The first change is reported together with what the datasets gave, also where it brings no row.
+                is_first = np.ones(len(rows["at_ms"]), np.bool_)
+                for name, value in zip(("source", "part", "element"), first[1:], strict=True):
+                    is_first &= rows[name] == value
+                self._together(picked(rows, is_first), tick(first[0], ELEMENT))
+                rows = picked(rows, ~is_first)
+        if len(rows["at_ms"]):
+            self._together(rows, tick(int(rows["at_ms"][-1]), ELEMENT))
+
+    def _together(self, rows: Rows, last: int) -> None:
         order = np.cumsum(begins_of(rows)) - 1
         batches, changes = [], []
         for number, source in enumerate(self._spread.sources):
@@ -213,7 +241,7 @@ class Cell:
             else:
                 assert source.name is not None
                 batches.append(self._batch(source.name, some, order[ours], tagged=True))
-        run.together(batches, changes, tick(int(rows["at_ms"][-1]), ELEMENT))
+        self._run.together(batches, changes, last)
 
     def _changes(self, rows: Rows, order: Ids) -> list[GraphRows]:
         found = []
@@ -221,7 +249,7 @@ class Cell:
             ours = rows["graph"] == number
             some = picked(rows, ours)
             ticks = some["at_ms"] * 4 + ELEMENT
-            graph = self._spread.graphs[number]
+            graph = self._graph(number)
             found.append(self._effective(GraphRows(graph, ids(some), some["pattern"], ticks, some["op"], order[ours])))
         return found
 
@@ -254,7 +282,7 @@ class Cell:
             if source.changes:
                 begins = np.flatnonzero(begins_of(part))
                 for one in np.split(np.arange(len(part["op"])), begins[1:]):
-                    graph = self._spread.graphs[int(part["graph"][one[0]])]
+                    graph = self._graph(int(part["graph"][one[0]]))
                     change = GraphChange(graph, ids(picked(part, one)), insert=bool(part["op"][one[0]] > 0))
                     self._core.process(int(part["at_ms"][one[0]]), change)
             else:
@@ -273,14 +301,16 @@ class Cell:
                 )
                 self._core.process_batch(stream, numbered, len(numbered))
 
-    def _first_ms(self) -> int | None:
-        """When the first element of any stream that the query reads came, once that is certain."""
+    def _first(self) -> tuple[int, int, int, int] | None:
+        """The first element of any stream that the query reads, once that is certain: time, source, part, number."""
         read = {w.stream.value for w in self._spread.query.windows}
-        pairs = zip(self._spread.sources, self.clock.sources, strict=True)
-        ours = [clock for source, clock in pairs if not source.changes and source.name in read]
-        times = [clock.first_ms for clock in ours if clock.first_ms is not None]
-        first = min(times, default=None)
-        certain = first is not None and (first <= self.clock.point[0] or self.clock.ended)
+        found = []
+        for number, (source, clock) in enumerate(zip(self._spread.sources, self.clock.sources, strict=True)):
+            if not source.changes and source.name in read and clock.first is not None:
+                at_ms, part, element = clock.first
+                found.append((at_ms, number, part, element))
+        first = min(found, default=None)
+        certain = first is not None and (first[:2] <= self.clock.point or self.clock.ended)
         return first if certain else None
 
     def _finish(self) -> None:

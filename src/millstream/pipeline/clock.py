@@ -27,8 +27,8 @@ class SourceClock:
     """One source."""
 
     largest_ms: int | None = None
-    first_ms: int | None = None
-    """The smallest time of an element that was not late."""
+    first: tuple[int, int, int] | None = None
+    """The first element that was not late: its time, its part, its number there."""
     elements: int = 0
     triples: int = 0
     ended: bool = False
@@ -43,12 +43,14 @@ class Clock:
         self._ordered = list(ordered)
         self._lateness_ms = lateness_ms
         self.sources = [SourceClock() for _ in self._rates]
+        self._triggers = 0
         self.point = (FIRST_OF_ALL, 0)
         """All that is before or at this (time, source) has been processed."""
 
     def see(self, headers: list[Header]) -> list[_Seen]:
         """Takes the chunks of one trigger, in order; gives for each what its rows' times are judged by."""
         seen = []
+        self._triggers += 1
         before_trigger = [source.largest_ms for source in self.sources]
         part_of: dict[int, int] = {}
         base: dict[int, int] = {}
@@ -56,32 +58,37 @@ class Clock:
             source = self.sources[header.source]
             if header.ended or header.idle:
                 source.ended, source.idle = header.ended, header.idle
-                seen.append(_Seen(0, None, None))
+                seen.append(_Seen(header.part, 0, None, None))
                 continue
+            part = header.part
+            if not self._ordered[header.source]:
+                # Its parts have the same numbers again in the next trigger.
+                part += self._triggers << 32
             if part_of.get(header.source) != header.part:
                 part_of[header.source], base[header.source] = header.part, source.elements
             rate = self._rates[header.source]
             reference = source.largest_ms if self._ordered[header.source] else before_trigger[header.source]
-            seen.append(_Seen(base[header.source], rate, None if reference is None else reference - self._lateness_ms))
+            late_before_ms = None if reference is None else reference - self._lateness_ms
+            seen.append(_Seen(part, base[header.source], rate, late_before_ms))
             if header.elements:
-                self._bring(source, header, base[header.source], reference)
+                self._bring(source, header, seen[-1])
         return seen
 
-    def _bring(self, source: SourceClock, header: Header, base: int, reference: int | None) -> None:
+    def _bring(self, source: SourceClock, header: Header, seen: _Seen) -> None:
         source.idle = False
-        rate = self._rates[header.source]
-        if rate is None:
+        if seen.rate is None:
             assert header.largest_ms is not None
             largest = header.largest_ms
-            least = [t for t in header.least_ms if reference is None or t >= reference - self._lateness_ms]
+            pairs = zip(header.least_ms, header.least_element, strict=True)
+            least = [(t, seen.part, e) for t, e in pairs if seen.late_before_ms is None or t >= seen.late_before_ms]
         else:
-            ends = np.array([base + header.first, base + header.first + header.elements - 1])
-            first, largest = times_at_rate(ends, rate).tolist()
-            least = [first]
+            ends = np.array([header.first, header.first + header.elements - 1])
+            first, largest = seen.times(ends).tolist()
+            least = [(first, seen.part, header.first)]
         source.elements += header.elements
         source.largest_ms = largest if source.largest_ms is None else max(source.largest_ms, largest)
         if least:
-            source.first_ms = least[0] if source.first_ms is None else min(source.first_ms, least[0])
+            source.first = least[0] if source.first is None else min(source.first, least[0])
 
     def advance(self) -> None:
         """Moves the point as far as the sources allow; it never goes back."""
@@ -104,17 +111,24 @@ class Clock:
         return all(source.ended for source in self.sources)
 
     def dump(self) -> dict[str, Any]:
-        return {"sources": [asdict(s) for s in self.sources], "point": list(self.point)}
+        return {"sources": [asdict(s) for s in self.sources], "point": list(self.point), "triggers": self._triggers}
 
     def load(self, state: dict[str, Any]) -> None:
         self.sources = [SourceClock(**s) for s in state["sources"]]
+        for source in self.sources:
+            if source.first is not None:
+                at_ms, part, element = source.first
+                source.first = (at_ms, part, element)
         self.point = (state["point"][0], state["point"][1])
+        self._triggers = state["triggers"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
     """What the rows of a chunk are judged by."""
 
+    part: int
+    """A number for its part that no other part has, which orders them."""
     base: int
     rate: Fraction | None
     late_before_ms: int | None

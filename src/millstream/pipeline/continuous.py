@@ -68,7 +68,7 @@ class Job:
 
     def answers(self) -> DataFrame:
         """The answers as rows: at_ms, weight and one string column a variable."""
-        names = [v.value for v in self.spread.query.variables]
+        names = [v.value for v in self.spread.query.columns]
         columns = ["at_ms long", "weight long", *(f"`{name}` string" for name in names)]
         only = self.packed.where(f.col("kind") == ANSWERS).select("blob")
         return only.mapInArrow(partial(_unpacked, tuple(names)), ", ".join(columns))

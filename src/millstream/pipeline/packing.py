@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner_summary import Summary
-from millstream.pipeline.blobs import TERMS, Header, term_column, write_blob
+from millstream.pipeline.blobs import TERMS, Header, graph_term, term_column, write_blob
 from millstream.pipeline.keys import keys_of
 from millstream.pipeline.reading import Part, Reading, times_at_rate
 from millstream.pipeline.routing import Routed, Router
@@ -73,6 +73,7 @@ class Packer:
         times: dict[str, Ids] = {}
         largest: int | None = None
         least: tuple[int, ...] = ()
+        least_element: tuple[int, ...] = ()
         if at_ms is None:
             assert number is not None
             times["at"] = number
@@ -81,7 +82,10 @@ class Packer:
         elif len(at_ms):
             seen = np.maximum.accumulate(at_ms)
             largest = int(seen[-1])
-            least = tuple(np.unique(at_ms[at_ms >= seen - self._spread.lateness_ms])[:MOST_LEAST].tolist())
+            timely = np.flatnonzero(at_ms >= seen - self._spread.lateness_ms)
+            times_of, first = np.unique(at_ms[timely], return_index=True)
+            least = tuple(times_of[:MOST_LEAST].tolist())
+            least_element = tuple((timely[first[:MOST_LEAST]] + self._first).tolist())
             times["at"] = at_ms[element]
             if (seen != at_ms).any():
                 times["seen"] = seen[element]
@@ -90,7 +94,7 @@ class Packer:
         times["element"] = element + self._first
         if op is not None and graph is not None:
             times["op"], times["graph"] = op, graph
-        header = Header(self._source, part, chunk, self._first, elements, largest, least)
+        header = Header(self._source, part, chunk, self._first, elements, largest, least, least_element)
         self._first += elements
         yield from self._blobs(header, triples, times)
         self._settle()
@@ -101,14 +105,21 @@ class Packer:
         return self._spread.sources[self._source].changes
 
     def graphs_of(self, names: list[str | None]) -> Ids:
-        """The places of graphs among those that the query reads, -1 for others; None is the source's own."""
+        """The places of graphs among those that the query reads, -1 for others; None is the source's own.
+
+        Where the query reads any graph, ids of terms that name them.
+        """
         own = self._spread.sources[self._source].name
+        if self._spread.reads_any_graph:
+            terms = {name: graph_term(own if name is None else name) for name in names}
+            ids = {name: self.dictionary.encode_one(term) for name, term in terms.items()}
+            return np.array([ids[name] for name in names], np.int64)
         places = {name: number for number, name in enumerate(self._spread.graphs)}
         return np.array([places.get(own if name is None else name, -1) for name in names], np.int64)
 
     def nothing(self, part: Part) -> Iterator[tuple[int, bytes]]:
         """The source has ended, or is idle: every cell is told."""
-        header = Header(self._source, part.sequence, 0, 0, 0, None, (), part.ended, part.beat)
+        header = Header(self._source, part.sequence, 0, 0, 0, None, ended=part.ended, idle=part.beat)
         yield from self._blobs(header, np.empty((0, 3), np.int64), {})
 
     def _blobs(self, header: Header, triples: Ids, times: dict[str, Ids]) -> Iterator[tuple[int, bytes]]:
@@ -145,9 +156,10 @@ class Packer:
             if len(ids) and ids.max() >= 0:
                 columns[name] = term_column(ids, self.dictionary)
         if pattern is not None:
-            columns["pattern"] = pa.array(pattern.astype(np.uint8))
+            columns["pattern"] = pa.array(pattern.astype(np.uint8 if len(self._spread.patterns) <= 1 << 8 else np.int64))
         for name, values in times.items():
-            columns[name] = pa.array(values)
+            is_term = name == "graph" and self._spread.reads_any_graph
+            columns[name] = term_column(values, self.dictionary) if is_term else pa.array(values)
         if not columns:
             columns["at"] = pa.array([], pa.int64())
         return columns

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millstream.kernels.dictionary import Dictionary
-from millstream.operators.conjunction import ConjunctionOperator
+from millstream.operators.dataflow import Dataflow
 from millstream.operators.expressions import Evaluator
 from millstream.operators.matching import Matcher
 from millstream.pipeline.spread import Spread, StreamedSource
@@ -38,15 +38,14 @@ class Router:
 
     def __init__(self, spread: Spread, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
-        query, plan = spread.query, spread.plan
-        evaluator = Evaluator(dictionary, now_ms=spread.now_ms, base=query.base)
-        self._operator = ConjunctionOperator(plan, dictionary, evaluator)
+        evaluator = Evaluator(dictionary, now_ms=spread.now_ms, base=spread.query.base)
+        self._readers = Dataflow(spread.plan, dictionary, evaluator).readers
         self._spread = spread
-        self._routes = [_Route(spread.cells, pattern) for pattern in plan.patterns]
+        self._routes = [_Route(spread.cells, number, pattern) for number, pattern in enumerate(spread.patterns)]
 
     def matchers(self, source: StreamedSource) -> list[Matcher]:
         """Those of the patterns that a source feeds."""
-        return [m for of, m in self._operator.matchers.items() if self._spread.reads(source, of)]
+        return [m for of, m in self._readers if self._spread.reads(source, of)]
 
     def constants(self, source: StreamedSource) -> list[tuple[bytes | None, bytes | None, bytes | None]]:
         """What a triple of a source must have for one of the patterns."""
@@ -90,11 +89,11 @@ class Router:
 class _Route:
     """Of one pattern."""
 
-    def __init__(self, cells: Cells, pattern: SourcedPattern) -> None:
+    def __init__(self, cells: Cells, number: int, pattern: SourcedPattern) -> None:
         strides = [1] * len(cells.shares)
         for d in range(len(cells.shares) - 2, -1, -1):
             strides[d] = strides[d + 1] * cells.shares[d + 1]
-        known = cells.dimensions(pattern)
+        known = cells.dimensions(number)
         self._known = [(position, cells.shares[d], strides[d]) for d, position in known]
         others = np.zeros(1, np.int64)
         for d, share in enumerate(cells.shares):

@@ -66,7 +66,7 @@ class Constants:
 
     def __init__(self, spread: Spread, dictionary: Dictionary) -> None:
         self._constants: list[list[tuple[str, int]]] = []
-        for pattern in spread.plan.patterns:
+        for pattern in spread.patterns:
             terms = (pattern.triple.subject, pattern.triple.predicate, pattern.triple.object)
             known = [(name, term) for name, term in zip(TERMS, terms, strict=True) if term not in pattern.variables]
             ids = [(name, dictionary.encode_one(str(term))) for name, term in known]

@@ -20,7 +20,7 @@ def sampled_sizes(
     spread: Spread, sources: Sequence[tuple[Sequence[str], Mapping[str, str]] | None]
 ) -> dict[int, float] | None:
     """For each pattern how many triples match it in the samples; None if there is nothing to sample."""
-    counts = np.zeros(len(spread.plan.patterns), np.int64)
+    counts = np.zeros(len(spread.patterns), np.int64)
     for described, source in zip(spread.sources, sources, strict=True):
         if source is None or described.changes:
             continue

@@ -19,9 +19,12 @@ from millstream.engine.options import output_named
 from millstream.language import algebra as a
 from millstream.language import parse_query
 from millstream.plan.cells import Cells, cells_for
-from millstream.plan.conjunction import Conjunction, GraphSource, MergedSource, Source, WindowSource, conjunction_of
+from millstream.plan.compiler import compile_query
+from millstream.plan.conjunction import GraphSource, MergedSource, Source, SourcedPattern, WindowSource
+from millstream.plan.nodes import Node, Quads, in_order, leaf_patterns
+from millstream.plan.sources import sources_of
 
-LAYOUT = 1
+LAYOUT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +65,30 @@ class Spread:
         return query if self.output is None else replace(query, output=output_named(self.output))
 
     @cached_property
-    def plan(self) -> Conjunction:
-        return conjunction_of(self.query)
+    def plan(self) -> Node:
+        return compile_query(self.query)
+
+    @cached_property
+    def patterns(self) -> tuple[SourcedPattern, ...]:
+        """The triple patterns of the plan, in the order in which they are numbered."""
+        return leaf_patterns(self.plan)
+
+    @cached_property
+    def reads_any_graph(self) -> bool:
+        """Whether named graphs matter whose names nobody knows beforehand."""
+        return any(isinstance(node, Quads) for node in in_order(self.plan))
 
     @cached_property
     def graphs(self) -> tuple[str | None, ...]:
-        """The graphs that patterns read."""
+        """The graphs that the query names, in patterns or elsewhere."""
         found: dict[str | None, None] = {}
-        for pattern in self.plan.patterns:
+        if self.cells.whole:
+            # A change there is a change for the query, though no pattern may be left that sees it.
+            sources, default = sources_of(self.query), self.query.dataset.default
+            if sources.default_graph:
+                found.update(dict.fromkeys([None] if default is None else [graph.value for graph in default]))
+            found.update(dict.fromkeys(graph.value for graph in sources.named_graphs))
+        for pattern in self.patterns:
             parts = pattern.source.parts if isinstance(pattern.source, MergedSource) else (pattern.source,)
             for part in parts:
                 if isinstance(part, GraphSource):
@@ -93,6 +112,7 @@ class Spread:
         grid = {
             "variables": [[v.value, isinstance(v, BlankNode)] for v in self.cells.variables],
             "shares": list(self.cells.shares),
+            "places": [list(places) for places in self.cells.places],
             "why": self.cells.why,
             "whole": self.cells.whole,
             "stateless": self.cells.stateless,
@@ -116,7 +136,8 @@ class Spread:
         fields = json.loads(text)
         grid = fields["cells"]
         variables = tuple(BlankNode(name) if blank else Variable(name) for name, blank in grid["variables"])
-        cells = Cells(variables, tuple(grid["shares"]), grid["why"], grid["whole"], grid["stateless"])
+        places = tuple(tuple(some) for some in grid["places"])
+        cells = Cells(variables, tuple(grid["shares"]), grid["why"], grid["whole"], grid["stateless"], places)
         return cls(
             fields["text"],
             fields["output"],

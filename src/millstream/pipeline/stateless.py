@@ -58,7 +58,7 @@ class ElementMatcher(Cell):
         if not batch.num_rows:
             return self._query.take_table()
         at_ms = numbers_of(batch, "at")
-        rows = self._rows(header, batch, at_ms)
+        rows = self._rows(header.source, header.part, batch, at_ms)
         begins = begins_of(rows)
         # Times of their own making, since elements may come in any order of time.
         turns = self._matched + np.cumsum(begins)

@@ -14,7 +14,9 @@ from millstream.errors import Place, UnsupportedQueryError
 from millstream.language import algebra as a
 from millstream.language.scope import exists_in, in_scope, mentioned, rewrite
 from millstream.plan import existence, joining, paths
-from millstream.plan.conjunction import SourcedPattern, WindowSource, conjuncts
+from millstream.plan.conjunction import GraphSource, Source, SourcedPattern, WindowSource, conjuncts
+from millstream.plan.emptiness import has_solutions_of_nothing
+from millstream.plan.fresh import with_solutions
 from millstream.plan.nodes import (
     Aggregate,
     Ask,
@@ -37,12 +39,14 @@ from millstream.plan.pruning import pruned
 from millstream.plan.scopes import NamedGraphs, Names, Scope, default_source, graph_source
 
 UNIT = Rows((), ((),))
+SUB_QUERY = (a.Project, a.Group, a.Distinct, a.Reduced, a.OrderBy)
 
 
 def compile_query(query: a.Query) -> Node:
     """The plan of a query; raises UnsupportedQueryError for what cannot run continuously."""
     if query.form is a.Form.DESCRIBE:
         raise _refused(query, "DESCRIBE", "Write a CONSTRUCT with the triples you want of each resource.", query.place)
+    query = with_solutions(query)
     compiler = Compiler(query)
     match query.form:
         case a.Form.ASK:
@@ -72,6 +76,9 @@ class Compiler:
         self.outermost = Scope(self.names, default_source(query))
 
     def compile(self, pattern: a.Pattern, scope: Scope) -> Node:
+        if isinstance(pattern, SUB_QUERY) and scope.given != scope.alone.given:
+            # A sub-query is evaluated by itself first: its variables are its own unless it selects them.
+            return self._within(self.compile(pattern, scope.alone), scope)
         match pattern:
             case a.BGP() | a.Join() | a.Path():
                 return self._group(pattern, scope)
@@ -82,7 +89,9 @@ class Compiler:
             case a.Graph(name, inner):
                 if isinstance(name, Variable):
                     return self._within(self._named_graphs(name, inner, scope), scope)
-                return self._within(self.compile(inner, scope.over(graph_source(self.query, name))), scope)
+                source = graph_source(self.query, name)
+                node = self.compile(inner, scope.over(source))
+                return self._within(Join(node, self._exists(source)) if has_solutions_of_nothing(inner) else node, scope)
             case a.LeftJoin(left, right, expression):
                 return self._left_join(self.compile(left, scope), self.compile(right, scope), expression, scope)
             case a.Minus(left, right):
@@ -130,7 +139,7 @@ class Compiler:
         outside = {v for node in others for v in node.variables}
         patterns = [p if not _blanks(p.triple) else self._joinable(p, outside) for p in patterns]
         # The same pattern twice over the same source says nothing new: a window's content is a set.
-        return joining.joined(tuple(dict.fromkeys(patterns)), others, tuple(dict.fromkeys(filters)))
+        return joining.joined(tuple(dict.fromkeys(patterns)), others, tuple(dict.fromkeys(filters)), self.names)
 
     def _joinable(self, pattern: SourcedPattern, outside: set[Variable]) -> SourcedPattern:
         terms = (pattern.triple.subject, pattern.triple.object)
@@ -161,7 +170,10 @@ class Compiler:
             case a.Window(window, inner) if scope.domain is None:
                 self._gather(inner, scope.over(WindowSource(window)), patterns, others, filters)
             case a.Graph(NamedNode() as name, inner) if scope.domain is None:
-                self._gather(inner, scope.over(graph_source(self.query, name)), patterns, others, filters)
+                source = graph_source(self.query, name)
+                self._gather(inner, scope.over(source), patterns, others, filters)
+                if has_solutions_of_nothing(inner):
+                    others.append(self._exists(source))
             case a.Path(subject, path, object_):
                 ends = (self._without_blank(subject), self._without_blank(object_))
                 others.append(paths.path_node(ends[0], path, ends[1], scope))
@@ -224,6 +236,13 @@ class Compiler:
         others = tuple(v for v in node.variables if v not in (name, tag))
         return joining.renamed(node, ((name, tag), *((v, v) for v in others)))
 
+    def _exists(self, source: Source) -> Node:
+        """One row without columns while a graph has a triple: there are no empty graphs with a name."""
+        if not isinstance(source, GraphSource) or source.graph is None:
+            return Rows((), ())
+        s, p, o, graph = (self.names.fresh(place) for place in ("s", "p", "o", "graph"))
+        return Distinct(kept(Quads(a.TriplePattern(s, p, o), graph, (source.graph,)), ()))
+
     # Optional and negation --------------------------------------------------------------------------------------------
 
     def _left_join(self, left: Node, right: Node, expression: a.Expression | None, scope: Scope) -> Node:
@@ -276,7 +295,12 @@ class Compiler:
             assert operand is None or isinstance(operand, Variable)
             made = Aggregate(aggregate.function, operand, aggregate.distinct, aggregate.separator)
             aggregates.append((variable, made))
-        return Group(node, tuple(keys), tuple(aggregates), solution)
+        whole = Group(node, tuple(keys), tuple(aggregates), solution)
+        if group.keys or scope.domain is None:
+            return whole
+        # Without keys there is a group even where the pattern has no solutions: one for each combination of given values.
+        missing = Unmatched(scope.domain, kept(whole, scope.domain.variables))
+        return Union(whole, Join(missing, Group(Rows(node.variables, ()), (), tuple(aggregates), solution)))
 
     def select(self, pattern: a.Pattern, scope: Scope) -> tuple[Node, tuple[tuple[Variable, bool], ...]]:
         """Solution modifiers: the rows with the keys of their order, and which these are, each with whether it descends.

@@ -50,6 +50,8 @@ class _Plan:
                 return f"{len(rows)} constant row{'' if len(rows) == 1 else 's'}: {_columns(variables)}"
             case n.Extend(_, variable, expression):
                 return f"{p.term(variable)} = {p.expression(expression)}"
+            case n.EqualityKey(_, variable, of):
+                return f"{p.term(variable)} = a key of {p.term(of)} that equal values share"
             case n.Filter(_, expression):
                 return f"filter {p.expression(expression)}"
             case n.Project(_, columns):

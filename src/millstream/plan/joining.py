@@ -9,7 +9,19 @@ from pyoxigraph import Literal, NamedNode, Variable
 from millstream.language import algebra as a
 from millstream.language.scope import mentioned
 from millstream.plan.conjunction import Conjunction, SourcedPattern, order_test
-from millstream.plan.nodes import Filter, Join, Node, OrderedJoin, Project, Rows, Solutions
+from millstream.plan.nodes import (
+    Closure,
+    Distinct,
+    EqualityKey,
+    Filter,
+    Join,
+    Node,
+    OrderedJoin,
+    Project,
+    Quads,
+    Rows,
+    Solutions,
+)
 from millstream.plan.scopes import Names
 
 _FEW_VALUES = 64
@@ -17,9 +29,11 @@ _UNIT = Rows((), ((),))
 _SWAPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def joined(patterns: tuple[SourcedPattern, ...], others: Sequence[Node], filters: tuple[a.Expression, ...]) -> Node:
+def joined(
+    patterns: tuple[SourcedPattern, ...], others: Sequence[Node], filters: tuple[a.Expression, ...], names: Names
+) -> Node:
     """The join of triple patterns and other nodes under filters, each applied as soon as what it reads is bound."""
-    others = [node for node in dict.fromkeys(others) if node != _UNIT]
+    others = [node for i, node in enumerate(others) if node != _UNIT and not (node in others[:i] and _is_set(node))]
     waiting = list(filters)
     leaves = _leaves(patterns, others, waiting)
     operands = [*leaves, *others]
@@ -30,7 +44,7 @@ def joined(patterns: tuple[SourcedPattern, ...], others: Sequence[Node], filters
     while rest:
         following = next((o for o in rest if set(o.variables) & set(node.variables)), None)
         if following is None:
-            node = _apart(node, rest, waiting)
+            node = _apart(node, rest, waiting, names)
         else:
             rest.remove(following)
             node = Join(node, following)
@@ -38,6 +52,11 @@ def joined(patterns: tuple[SourcedPattern, ...], others: Sequence[Node], filters
     for expression in waiting:
         node = Filter(node, expression)
     return node
+
+
+def _is_set(node: Node) -> bool:
+    """Whether joining with it again changes nothing: its rows are distinct and bind everything."""
+    return isinstance(node, Quads | Closure | Distinct) and node.certain.issuperset(node.variables)
 
 
 def _leaves(patterns: tuple[SourcedPattern, ...], others: Sequence[Node], waiting: list[a.Expression]) -> list[Node]:
@@ -79,9 +98,9 @@ def _choices(variables: tuple[Variable, ...], others: Sequence[Node]) -> list[a.
 
 
 def _compares_parts(whole: Conjunction, expression: a.Expression) -> bool:
-    """Whether a filter is an order between two parts that share nothing."""
+    """Whether a filter compares two parts that share nothing, so that they can be joined by it."""
     test = order_test(expression)
-    if test is None or test.offset or test.operator not in _SWAPPED:
+    if test is None or test.offset or test.operator == "!=":
         return False
     parts = [{v for n in members for v in whole.patterns[n].variables} for members in whole.components]
     return not any({test.left, test.right} <= part for part in parts) and all(
@@ -101,20 +120,25 @@ def _filtered(node: Node, rest: Sequence[Node], waiting: list[a.Expression]) -> 
     return node
 
 
-def _apart(node: Node, rest: list[Node], waiting: list[a.Expression]) -> Node:
-    """The join with a node that shares nothing: by an order between them if there is one, else the product."""
-    for expression in waiting:
-        test = order_test(expression)
-        if test is None or test.offset or test.operator not in _SWAPPED:
+def _apart(node: Node, rest: list[Node], waiting: list[a.Expression], names: Names) -> Node:
+    """The join with a node that shares nothing: by a comparison between them if there is one, else the product."""
+    # Equal values are fewer than ordered ones.
+    compared = [(expression, test) for expression in waiting if (test := order_test(expression)) and not test.offset]
+    for expression, test in sorted(compared, key=lambda pair: pair[1].operator != "="):
+        if test.operator == "!=":
             continue
         for left, operator, right in (
             (test.left, test.operator, test.right),
-            (test.right, _SWAPPED[test.operator], test.left),
+            (test.right, _SWAPPED.get(test.operator, "="), test.left),
         ):
             other = next((o for o in rest if right in o.certain), None)
             if left in node.certain and other is not None:
-                waiting.remove(expression)
                 rest.remove(other)
+                if operator == "=":
+                    # The key only leads to what may be equal: the filter stays.
+                    key = names.fresh("key")
+                    return Join(EqualityKey(node, key, left), EqualityKey(other, key, right))
+                waiting.remove(expression)
                 return OrderedJoin(node, other, left, operator, right)
     return Join(node, rest.pop(0))
 

@@ -22,7 +22,7 @@ class RunQuery:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        return tuple(variable.value for variable in self.query.variables)
+        return tuple(variable.value for variable in self.query.columns)
 
 
 @dataclass(frozen=True, slots=True)

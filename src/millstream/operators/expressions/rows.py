@@ -12,7 +12,7 @@ from typing import TypeAlias
 from pyoxigraph import Literal, NamedNode, Variable
 
 from millstream.language import algebra as a
-from millstream.operators.expressions import arithmetic, clock, strings
+from millstream.operators.expressions import arithmetic, clock, fresh, strings
 from millstream.operators.expressions.casts import CASTS
 from millstream.operators.expressions.comparison import compare, effective_boolean, equal
 from millstream.operators.expressions.values import (
@@ -128,6 +128,8 @@ class RowCompiler:
             assert isinstance(variable, Variable)
             position = self._positions[variable]
             return lambda row: boolean(row[position] is not None)
+        if function in fresh.FUNCTIONS:
+            return self._fresh(str(function), *arguments)
         compiled = [self.compile(x) for x in arguments]
         if isinstance(function, NamedNode):
             return _applied(CASTS[function.value], compiled)
@@ -143,6 +145,12 @@ class RowCompiler:
                 return _applied(lambda v: strings.make_iri(v, base), compiled)
             case _:
                 return _applied(FUNCTIONS[function], compiled)
+
+    def _fresh(self, function: str, seed: a.Expression, label: a.Expression, *variables: a.Expression) -> RowFunction:
+        """A function of the whole solution, of what is unbound in it as well."""
+        make, first, second = fresh.FUNCTIONS[function], self.compile(seed), self.compile(label)
+        positions = [self._positions[v] for v in variables if isinstance(v, Variable)]
+        return lambda row: make(first(row), second(row), [row[p] for p in positions])
 
 
 def _constant(value: Value) -> RowFunction:
