@@ -1,6 +1,6 @@
 """Taxi trips to measure with: those of the DEBS 2015 grand challenge where they are at hand, and seeded ones like them.
 
-A trip is one element of ten triples at its drop-off. Seeded trips have what matters of the real ones: a few hundred drop-offs a
+A trip is one element of ten triples at its drop-off. Seeded trips have what matters of real ones: hundreds of drop-offs a
 minute, most of them between a few busy places, taxis that go on from where they were, and some without coordinates.
 """
 

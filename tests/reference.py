@@ -208,6 +208,10 @@ class ReferenceQuery:
             store.add_graph(name)
         for graph, triples in self.contents(tick):
             store.extend(Quad(t.subject, t.predicate, t.object, graph) for t in triples)
+        return self.evaluate_in(store)
+
+    def evaluate_in(self, store: Store) -> Counter[Row]:
+        """The answers over what a store has of the graphs and windows."""
         found: Any = store.query(
             self.plain.text,
             base_iri=DEFAULT_BASE,
