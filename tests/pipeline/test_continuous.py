@@ -99,6 +99,32 @@ CASES = {
         setting(10, "SELECT * { STREAM :s0 [RANGE 9] { ?a :p0 ?b . ?b ?p ?c . ?c :p1 ?a } }", [S0],
                 output="dstream", count=90),
     ),
+    "groups by a variable, with what may be missing": (
+        4, (3, 3),
+        setting(11, "SELECT ?a (COUNT(?c) AS ?n) (MEDIAN(?c) AS ?m) { STREAM :s0 [RANGE 9] { ?a :p0 ?b } "
+                "OPTIONAL { STREAM :s1 [RANGE 6] { ?a :p1 ?c FILTER(isNumeric(?c)) } } } GROUP BY ?a",
+                [S0, S1], output="changes", count=40),
+    ),
+    "the first of an order": (
+        4, (3,),
+        setting(12, "SELECT ?b (COUNT(*) AS ?n) { STREAM :s0 [RANGE 9] { ?a :p0 ?b } } GROUP BY ?b "
+                "ORDER BY DESC(?n) LIMIT 2", [S0], output="changes", count=40),
+    ),
+    "what is there but not there, in a graph that changes": (
+        3, (3, 2),
+        setting(13, "SELECT * { STREAM :s0 [RANGE 6] { ?a :p0 ?b } FILTER NOT EXISTS { ?b :p1 ?c } }",
+                [S0, CHANGES], output="changes", loaded=6),
+    ),
+    "triples constructed when windows close": (
+        2, (3,),
+        setting(14, "CONSTRUCT { ?c :near ?a } FROM NAMED WINDOW :w ON :s0 [RANGE 6 STEP 2] "
+                "{ WINDOW :w { ?a :p0/:p1 ?c } }", [S0], output="changes", count=60),
+    ),
+    "whether there is a way, in any graph": (
+        2, (3,),
+        setting(15, "ASK { STREAM :s0 [RANGE 3] { ?a :p0+ ?b } GRAPH ?g { ?b :p1 ?c } }", [S0],
+                output="changes", loaded=12, count=60),
+    ),
 }  # fmt: skip
 
 
@@ -121,4 +147,4 @@ def test_the_cases_are_spread_as_they_should_be() -> None:
     for name, (cells, _, case) in CASES.items():
         grid = spread(case.query, case.sources, cells=cells, output=case.output).cells
         found[name] = "stateless" if grid.stateless else grid.count
-    assert list(found.values()) == [4, 3, 2, 4, 1, "stateless", 2, 3, 2, 1]
+    assert list(found.values()) == [4, 3, 2, 4, 1, "stateless", 2, 3, 2, 1, 4, 1, 3, 2, 1]

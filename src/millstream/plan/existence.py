@@ -44,9 +44,11 @@ def _replaced(pattern: a.Pattern, outer: frozenset[Variable]) -> frozenset[Varia
             # A sub-query is evaluated by itself first.
             return found
         case a.Filter() | a.Extend():
-            found = _read_by(expressions_of(pattern)) & outer - certain(pattern.pattern)
-        case a.LeftJoin(left, right):
-            found = (frozenset(in_scope(right)) | _read_by(expressions_of(pattern))) & outer - certain(left)
+            read = frozenset(v for e in expressions_of(pattern) for v in _mentioned(e))
+            found = read & outer - certain(pattern.pattern)
+        case a.LeftJoin(left, right, expression):
+            read = frozenset(in_scope(right)) | (frozenset() if expression is None else _mentioned(expression))
+            found = read & outer - certain(left)
         case a.Minus(_, right):
             found = frozenset(in_scope(right)) & outer
     return found.union(*(_replaced(inner, outer) for inner in sub_patterns(pattern)))
@@ -57,14 +59,13 @@ def _read(pattern: a.Pattern) -> frozenset[Variable]:
     match pattern:
         case a.Project() | a.Group() | a.Distinct() | a.Reduced() | a.OrderBy() | a.Slice():
             return frozenset(in_scope(pattern))
-    found = frozenset(in_scope(pattern)) | _read_by(expressions_of(pattern))
+    found = frozenset(in_scope(pattern)).union(*(_mentioned(e) for e in expressions_of(pattern)))
     return found.union(*(_read(inner) for inner in sub_patterns(pattern)))
 
 
-def _read_by(expressions: tuple[a.Expression, ...]) -> frozenset[Variable]:
-    """The variables that expressions read, those that an EXISTS of theirs does included."""
-    found = frozenset[Variable]().union(*(mentioned(e) for e in expressions))
-    return found.union(*(_read(exists.pattern) for e in expressions for exists in exists_in(e)))
+def _mentioned(expression: a.Expression) -> frozenset[Variable]:
+    """The variables that an expression reads, with all that an EXISTS in it reads in turn."""
+    return mentioned(expression).union(*(_read(exists.pattern) for exists in exists_in(expression)))
 
 
 def certain(pattern: a.Pattern) -> frozenset[Variable]:

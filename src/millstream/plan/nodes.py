@@ -41,9 +41,13 @@ class Quads(Shared):
     triple: a.TriplePattern
     graph: Variable
     named: tuple[NamedNode, ...] | None
+    columns: tuple[Variable, ...] | None = None
+    """Those that somebody reads; None: all of them."""
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
+        if self.columns is not None:
+            return self.columns
         t = self.triple
         return tuple(dict.fromkeys(x for x in (t.subject, t.predicate, t.object, self.graph) if isinstance(x, Variable)))
 
@@ -94,7 +98,8 @@ class EqualityKey(Shared):
 
     @cached_property
     def certain(self) -> frozenset[Variable]:
-        return self.input.certain | {self.variable} if self.of in self.input.certain else self.input.certain
+        # Some terms have no key: they may equal others with different ones.
+        return self.input.certain
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,9 +19,9 @@ from pyoxigraph import Variable
 
 from millstream.plan import nodes as n
 from millstream.plan.conjunction import MergedSource, PatternVariable, Source, SourcedPattern, WindowSource
-from millstream.plan.nodes import Node, in_order, inputs_of, leaf_patterns
+from millstream.plan.nodes import Node, in_order, inputs_of
 
-_MOST_CHOICES = 1024
+_MOST_CHOICES = 256
 
 
 Kind: TypeAlias = frozenset[Variable] | None
@@ -58,14 +58,13 @@ class Cut:
 
 def cuts_of(root: Node) -> list[Cut]:
     """The cuts that keep apart triples of some stream, those of most patterns first, none that another covers."""
-    ordered = in_order(root)
-    patterns = leaf_patterns(root)
-    streamed = [reads_stream(pattern.source) for pattern in patterns]
+    flow = _Flow(root)
+    streamed = [reads_stream(pattern.source) for leaf in flow.leaves for pattern in leaf.conjunction.patterns]
     found = []
-    for choice in _choices(_leaves(root)):
-        places = _places(root, choice)
+    for choice in _choices(flow.leaves):
+        places = _places(flow.leaves, choice)
         if any(place >= 0 and is_stream for place, is_stream in zip(places, streamed, strict=True)):
-            kind = _flow(ordered, choice)
+            _, kind = flow.follow(choice)
             if isinstance(kind, frozenset):
                 found.append(Cut(_called(choice), places, bool(kind)))
     found.sort(key=lambda cut: -cut.size)
@@ -78,20 +77,15 @@ def cuts_of(root: Node) -> list[Cut]:
 
 def obstacle_to(root: Node) -> str:
     """What keeps a plan from being cut: the last operator that some choice comes to."""
-    ordered = in_order(root)
-    places = {node: place for place, node in enumerate(ordered)}
+    flow = _Flow(root)
     furthest, reason = -1, "no variable tells its answers apart"
-    streamed = [any(reads_stream(p.source) for p in leaf.conjunction.patterns) for leaf in _leaves(root)]
-    for choice in _choices(_leaves(root)):
+    streamed = [any(reads_stream(p.source) for p in leaf.conjunction.patterns) for leaf in flow.leaves]
+    for choice in _choices(flow.leaves):
         if any(v is not None and is_stream for v, is_stream in zip(choice, streamed, strict=True)):
-            for node, kind in _flowing(ordered, choice):
-                if isinstance(kind, str) and places[node] > furthest:
-                    furthest, reason = places[node], kind
+            place, kind = flow.follow(choice)
+            if isinstance(kind, str) and place > furthest:
+                furthest, reason = place, kind
     return reason
-
-
-def _leaves(root: Node) -> list[n.Solutions]:
-    return [node for node in in_order(root) if isinstance(node, n.Solutions)]
 
 
 def _choices(leaves: Sequence[n.Solutions]) -> Iterator[Choice]:
@@ -112,9 +106,9 @@ def _called(choice: Choice) -> PatternVariable:
     return max(chosen, key=chosen.count)
 
 
-def _places(root: Node, choice: Choice) -> tuple[int, ...]:
+def _places(leaves: Sequence[n.Solutions], choice: Choice) -> tuple[int, ...]:
     found = []
-    for leaf, variable in zip(_leaves(root), choice, strict=True):
+    for leaf, variable in zip(leaves, choice, strict=True):
         for pattern in leaf.conjunction.patterns:
             terms = (pattern.triple.subject, pattern.triple.predicate, pattern.triple.object)
             found.append(terms.index(variable) if variable is not None and variable in pattern.variables else -1)
@@ -124,32 +118,40 @@ def _places(root: Node, choice: Choice) -> tuple[int, ...]:
 # How rows flow ----------------------------------------------------------------------------------------------------------
 
 
-def _flow(ordered: Sequence[Node], choice: Choice) -> Kind | str:
-    """How the root is there, or the first obstacle."""
-    return list(_flowing(ordered, choice))[-1][1]
+class _Flow:
+    """A plan by places of its nodes, for looking at many choices: nodes are costly to compare."""
 
+    def __init__(self, root: Node) -> None:
+        self._nodes = in_order(root)
+        places = {node: place for place, node in enumerate(self._nodes)}
+        self._inputs = [[places[part] for part in inputs_of(node)] for node in self._nodes]
+        self._sure = [
+            node.left.certain & node.right.certain if isinstance(node, n.Join | n.OrderedJoin) else SPLIT
+            for node in self._nodes
+        ]
+        self.leaves = [node for node in self._nodes if isinstance(node, n.Solutions)]
 
-def _flowing(ordered: Sequence[Node], choice: Choice) -> Iterator[tuple[Node, Kind | str]]:
-    """Each node with how it is there, up to the first obstacle."""
-    chosen = iter(choice)
-    known: dict[Node, Kind] = {}
-    for node in ordered:
-        if isinstance(node, n.Solutions):
-            kind: Kind | str = _leaf(node, next(chosen))
-        else:
-            kind = _above(node, [known[part] for part in inputs_of(node)])
-        yield node, kind
-        if isinstance(kind, str):
-            return
-        known[node] = kind
+    def follow(self, choice: Choice) -> tuple[int, Kind | str]:
+        """How the root is there, or the first obstacle and its place."""
+        chosen = iter(choice)
+        known: list[Kind] = []
+        for place, node in enumerate(self._nodes):
+            if isinstance(node, n.Solutions):
+                kind: Kind | str = _leaf(node, next(chosen))
+            else:
+                kind = _above(node, [known[i] for i in self._inputs[place]], self._sure[place])
+            if isinstance(kind, str):
+                return place, kind
+            known.append(kind)
+        return len(known) - 1, known[-1]
 
 
 def _leaf(leaf: n.Solutions, variable: PatternVariable | None) -> Kind:
     return None if variable is None else frozenset(v for v in leaf.variables if v == variable)
 
 
-def _above(node: Node, kinds: Sequence[Kind]) -> Kind | str:
-    """An operator over its inputs, or why that cannot be."""
+def _above(node: Node, kinds: Sequence[Kind], sure: frozenset[Variable]) -> Kind | str:
+    """An operator over its inputs, or why that cannot be; `sure`: what both sides of a join always bind."""
     split = [kind for kind in kinds if kind is not None]
     if not split:
         return None
@@ -167,7 +169,7 @@ def _above(node: Node, kinds: Sequence[Kind]) -> Kind | str:
         case n.Join() | n.OrderedJoin():
             if len(split) == 1:
                 return columns
-            if not split[0] & split[1] & node.left.certain & node.right.certain:
+            if not split[0] & split[1] & sure:
                 return "a join of two sides that no variable of both tells apart"
             return split[0] | split[1]
         case n.Unmatched(left, matched) | n.Marked(left, matched):

@@ -77,7 +77,10 @@ def _made(node: Node, needed: Columns, made: dict[Node, Node]) -> Node:
         case n.Solutions(conjunction):
             projection = tuple(v for v in conjunction.projection if v in needed)
             return n.Solutions(replace(conjunction, projection=projection))
-        case n.Quads() | n.Rows():
+        case n.Quads():
+            asked = tuple(v for v in node.variables if v in needed)
+            return node if asked == node.variables else replace(node, columns=asked)
+        case n.Rows():
             return node
         case n.Extend(inner, variable) | n.EqualityKey(inner, variable):
             return replace(node, input=made[inner]) if variable in needed else made[inner]
