@@ -31,7 +31,7 @@ some = settings(max_examples=50, deadline=None, suppress_health_check=list(Healt
 switches = pytest.mark.parametrize("option", ["summary", "lazy", "adaptive"])
 
 
-@settings(some, max_examples=60)
+@settings(some, max_examples=120)
 @given(any_scenarios(), st.booleans())
 def test_incremental_answers_equal_recomputing(scenario: Scenario, looks: bool) -> None:
     check_once(scenario, looks=looks)
@@ -75,19 +75,19 @@ def _pushes_first(steps: list[Step]) -> list[Step]:
     return steps[:count]
 
 
-@settings(some, max_examples=20)
+@settings(some, max_examples=35)
 @given(any_sessions(), st.booleans())
 def test_queries_that_come_and_go_answer_as_recomputed(session: Session, take_each: bool) -> None:
     run_session(session, take_each=take_each)
 
 
-@settings(some, max_examples=20)
+@settings(some, max_examples=35)
 @given(any_sessions(), st.booleans())
 def test_no_term_is_forgotten_while_it_is_needed(session: Session, take_each: bool) -> None:
     compare_runs(session, forget_all_that_may_be, take_each=take_each)
 
 
-@settings(some, max_examples=20)
+@settings(some, max_examples=35)
 @given(any_sessions(), st.booleans())
 def test_an_engine_restored_after_every_step_goes_on_as_if_nothing_was(session: Session, take_each: bool) -> None:
     compare_runs(session, lambda engine: Engine.restore(engine.snapshot()), take_each=take_each)
