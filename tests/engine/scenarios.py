@@ -162,10 +162,11 @@ def timelines(draw: st.DrawFn, lateness_ms: int) -> tuple[Step, ...]:
 
 
 @st.composite
-def scenarios(draw: st.DrawFn) -> Scenario:
+def scenarios(draw: st.DrawFn, texts: st.SearchStrategy[str] | None = None) -> Scenario:
     lateness_ms = draw(st.sampled_from([0, 0, 0, 2]))
     output = draw(st.sampled_from([None, "istream", "dstream", "rstream", "changes", "changes"]))
-    return Scenario(draw(queries()), output, lateness_ms, draw(st.sampled_from([0, 0, 1])), draw(timelines(lateness_ms)))
+    text = draw(queries() if texts is None else texts)
+    return Scenario(text, output, lateness_ms, draw(st.sampled_from([0, 0, 1])), draw(timelines(lateness_ms)))
 
 
 # Sessions ---------------------------------------------------------------------------------------------------------------
@@ -196,7 +197,7 @@ class Session:
 
 
 @st.composite
-def sessions(draw: st.DrawFn) -> Session:
+def sessions(draw: st.DrawFn, texts: st.SearchStrategy[str] | None = None) -> Session:
     lateness_ms = draw(st.sampled_from([0, 0, 0, 2]))
     loaded = [(graph, tuple(draw(st.lists(triples, max_size=4)))) for graph in GRAPHS]
     outputs = st.sampled_from([None, "istream", "dstream", "rstream", "changes"])
@@ -204,7 +205,7 @@ def sessions(draw: st.DrawFn) -> Session:
     registered = 0
     for step in draw(timelines(lateness_ms)):
         if draw(st.integers(0, 3)) == 0 or not registered:
-            steps.append(Register(draw(queries()), draw(outputs)))
+            steps.append(Register(draw(queries() if texts is None else texts), draw(outputs)))
             registered += 1
         if draw(st.integers(0, 9)) == 0:
             steps.append(Close(draw(st.integers(0, registered - 1))))
