@@ -36,6 +36,8 @@ QUERIES = {
     "first of an order": f"SELECT * {{ {S0} {{ ?a :p0 ?b }} }} ORDER BY DESC(?b) LIMIT 2",
     "first of groups, joined": f"SELECT * {{ {S1} {{ ?b :p1 ?c }} "
     f"{{ SELECT ?b (COUNT(*) AS ?n) {{ {S0} {{ ?a :p0 ?b }} }} GROUP BY ?b ORDER BY DESC(?n) LIMIT 1 }} }}",
+    "in order": f"SELECT ?b {{ {S0} {{ ?a :p0 ?b }} }} ORDER BY DESC(?a)",
+    "in order when windows close": f"SELECT ?b {{ {C0} {{ ?a :p0 ?b }} }} ORDER BY DESC(?a)",
     "distinct": f"SELECT DISTINCT ?a {{ {S0} {{ ?a :p0 ?b . ?a :p1 ?c }} }}",
     "sub-select under another name": f"SELECT * {{ {S0} {{ ?a :p0 ?b }} "
     f"{{ SELECT (?x AS ?a) (MAX(?y) AS ?m) {{ {S1} {{ ?x :p1 ?y }} }} GROUP BY ?x }} }}",
