@@ -157,7 +157,7 @@ def _above(node: Node, kinds: Sequence[Kind], sure: frozenset[Variable]) -> Kind
         return None
     columns = split[0]
     match node:
-        case n.Filter():
+        case n.Filter() | n.EqualityKey():
             return columns
         case n.Extend(_, variable, expression):
             return columns | {variable} if expression in columns else columns
