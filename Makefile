@@ -6,6 +6,9 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 KERNELS := $(wildcard src/millstream/kernels/*.pyx src/millstream/kernels/*.pxd)
 
+# Tests share the cores; those on Spark stay together, for they share a session.
+SPREAD := -n auto --maxprocesses 4 --dist loadgroup
+
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-quick test-long check test-checked test-asan bench bench-spark clean
 
@@ -28,10 +31,10 @@ demo: $(STAMP)     ## a first look
 	@$(BIN)/millstream demo
 
 test: $(STAMP)     ## all tests but those of test-long
-	$(BIN)/python -m pytest -m "not long"
+	$(BIN)/python -m pytest -m "not long" $(SPREAD)
 
 test-quick: $(STAMP)  ## the tests that take seconds
-	$(BIN)/python -m pytest -m "not slow and not long"
+	$(BIN)/python -m pytest -m "not slow and not long" $(SPREAD)
 
 test-long: $(STAMP)  ## many jobs on Spark, killed twenty-five times, and a cluster of processes: half an hour
 	MILLSTREAM_KILLS=20 $(BIN)/python -m pytest -m long

@@ -18,7 +18,7 @@ from benchmarks import report
 from benchmarks.report import Part, Progress
 from benchmarks.timing import Effort
 
-PARTS = ("join", "scan", "parse", "answers", "push", "memory", "scaling", "hubs")
+PARTS = ("join", "scan", "parse", "answers", "push", "memory", "scaling", "hubs", "taxi")
 MODULES = {"join": "kernels", "scan": "scanning", "parse": "parsing", "push": "pushes"}
 RESULTS = Path(__file__).resolve().parent / "results"
 

@@ -6,6 +6,7 @@ engine as the user wrote it. What is edited:
 - `STREAM <s> [...]` and `WINDOW <w>` become `GRAPH <urn:reference:window:k>`; REGISTER, FROM and output operators go;
 - `GRAPH ?g` is kept from the windows' graphs;
 - LIMIT and OFFSET get an ORDER BY completed by the projected variables in term order;
+- REDUCED goes, which lets repeats be dropped or not;
 - MEDIAN, SAMPLE, GROUP_CONCAT and NOW become calls that the reference evaluator answers itself;
 - CONSTRUCT becomes the SELECT of its pattern; the reference evaluator fills the template.
 """
@@ -117,6 +118,11 @@ class _Rewriting:
                 raise ValueError(f"{function} has no reproducible answer")
             case s.SelectQuery():
                 self.complete_order(node)
+            case s.SelectClause(reduced=True):
+                # What the outside engine drops depends on its order; to drop nothing is as right.
+                found = re.compile(r"\bREDUCED\b", re.IGNORECASE).search(self.text, node.place.start)
+                assert found is not None
+                self.edits.append((found.start(), found.end(), ""))
             case s.SelectItem(parenthesised=False):
                 raise ValueError("give the reference evaluator the legal form: parentheses around the expression")
 
@@ -149,6 +155,8 @@ class _Rewriting:
 
     def insert_order(self, modifier: s.SolutionModifier, variables: tuple[Variable, ...]) -> None:
         assert modifier.slice_place is not None
+        if not variables:
+            return
         start = modifier.slice_place.start
         word = "" if modifier.order_by else "ORDER BY "
         self.edits.append((start, start, word + " ".join(term_order(v) for v in variables) + " "))

@@ -1,8 +1,8 @@
 """The expected results of the W3C's query evaluation tests, read from every format they come in, and compared.
 
-A result is a boolean, a graph or a sequence of solutions. Graphs and solutions are equal up to the names of blank nodes. In
-solutions, numbers, booleans and dates are compared by value: the tests spell the same values in several ways, even those that a
-query only copies.
+A result is a boolean, a graph or a sequence of solutions. Graphs and solutions are equal up to the names of blank nodes.
+In solutions, numbers, booleans and dates are compared by value: the tests spell the same values in several ways, even those
+that a query only copies.
 """
 
 from __future__ import annotations
@@ -34,8 +34,7 @@ Solution = dict[str, Term]
 class Table:
     """Solutions, in order if that is part of the result."""
 
-    variables: frozenset[str] | None
-    """None where the format does not tell those that are never bound."""
+    variables: frozenset[str]
     solutions: tuple[Solution, ...]
     ordered: bool = False
 
@@ -76,13 +75,12 @@ def _read_csv(path: Path) -> Table:
     """CSV tells no kinds of terms: everything but blank nodes is a plain string there, and unbound is an empty one."""
     with path.open(newline="", encoding="utf-8") as file:
         names, *rows = csv.reader(file)
-    return Table(
-        frozenset(names),
-        tuple(
-            {n: as_csv(ox.BlankNode(t[2:]) if t.startswith("_:") else ox.Literal(t)) for n, t in zip(names, r) if t}
-            for r in rows
-        ),
-    )
+    solutions = [{n: _from_csv(text) for n, text in zip(names, row, strict=True) if text} for row in rows]
+    return Table(frozenset(names), tuple(solutions))
+
+
+def _from_csv(text: str) -> Term:
+    return ox.BlankNode(text[2:]) if text.startswith("_:") else ox.Literal(text)
 
 
 def as_csv(term: Term) -> Term:
@@ -132,7 +130,7 @@ def _canonical(quads: Iterable[ox.Quad]) -> set[ox.Quad]:
 
 
 def same_solutions(left: Sequence[Solution], right: Sequence[Solution], *, ordered: bool = False, lax: bool = False) -> bool:
-    """Whether two sequences are equal, as multisets unless `ordered`; with `lax` how often a solution stands there is open."""
+    """Whether two sequences are equal, as multisets unless `ordered`; with `lax` as sets."""
     sides = []
     for solutions in (left, right):
         rows = [frozenset((name, by_value(term)) for name, term in row.items()) for row in solutions]

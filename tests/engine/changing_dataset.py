@@ -25,14 +25,14 @@ def fill(engine: Engine, triples: Sequence[Any], *, seed: int, graph: str | None
         changes += len(some)
         if chance.random() < 0.3:
             # Some of them go, and wait to come back; what was never there is deleted in vain.
-            chance.shuffle(there)
-            cut = min(len(there), chance.choice([1, 20, 1500]))
-            gone, there = there[:cut], there[cut:]
+            gone = []
+            for _ in range(min(len(there), chance.choice([1, 20, 1500]))):
+                place = chance.randrange(len(there))
+                there[place], there[-1] = there[-1], there[place]
+                gone.append(there.pop())
             engine.delete(_passed(gone + waiting[:3]), at_ms=at_ms, graph=graph)
             changes += len(gone)
-            waiting += gone
-            if chance.random() < 0.5:
-                chance.shuffle(waiting)
+            waiting = gone + waiting if chance.random() < 0.5 else waiting + gone
     return changes
 
 

@@ -6,7 +6,9 @@ import pytest
 
 from millstream import Engine
 from millstream.language import parse_query
-from millstream.plan.conjunction import conjunction_of, order_test
+from millstream.plan.compiler import compile_query
+from millstream.plan.conjunction import order_test
+from millstream.plan.nodes import Solutions
 from tests.engine.notation import NAMESPACE, S
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -15,7 +17,9 @@ CONNECTED = f"PREFIX : <{NAMESPACE}> SELECT ?x ?y {{ STREAM <{S}> [ALL] {{ ?n :p
 
 
 def found_in(text: str) -> tuple[str, str, str, int] | None:
-    (expression,) = conjunction_of(parse_query(QUERY % text)).filters
+    plan = compile_query(parse_query(CONNECTED % text))
+    assert isinstance(plan, Solutions)
+    (expression,) = plan.conjunction.filters
     found = order_test(expression)
     return None if found is None else (found.left.value, found.operator, found.right.value, found.offset)
 

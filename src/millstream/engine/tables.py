@@ -15,9 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from millstream.engine.batch import ElementBatch
+from millstream.kernels.relation import RowCounter
 from millstream.kernels.scanner import Scanner
 
-_NOT_IN_A_CELL = r"^\s*$|[\r\n]"
+_BLANK = r"^\s*$"
+_BEGINS_A_TERM = np.isin(np.arange(256), list(b'<"_'))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +39,10 @@ def clean_table(table: object) -> CleanTable | None:
     names = [name for name in ("s", "p", "o", "at_ms", "element") if name in table.column_names]
     if len(set(table.column_names)) != len(table.column_names) or any(table[name].null_count for name in names):
         return None
-    texts = [table[name].combine_chunks() for name in ("s", "p", "o")]
+    texts = [_whole(table[name]) for name in ("s", "p", "o")]
     if not all(pa.types.is_string(t.type) or pa.types.is_large_string(t.type) for t in texts):
         return None
     if not pa.types.is_integer(table["at_ms"].type):
-        return None
-    # Each cell has one term or more, and a line has three: so a line that is read has one in each.
-    if any(pc.any(pc.match_substring_regex(t, _NOT_IN_A_CELL)).as_py() for t in texts):
         return None
     if pa.types.is_nested(table.schema.field(names[-1]).type) or pa.types.is_uint64(table["at_ms"].type):
         return None
@@ -53,23 +52,46 @@ def clean_table(table: object) -> CleanTable | None:
     at_ms = times[first]
     if (times != at_ms[element]).any() or (np.diff(at_ms) < 0).any():
         return None
-    return CleanTable(_as_lines(texts), table.num_rows, element, at_ms)
+    lines = _as_lines(texts)
+    return None if lines is None else CleanTable(lines, table.num_rows, element, at_ms)
 
 
-def _as_lines(texts: list[pa.Array[Any]]) -> memoryview:
-    """The cells of each row with a dot behind them, all in one piece of memory."""
+def _whole(column: pa.ChunkedArray[Any]) -> pa.Array[Any]:
+    """A column as one array; combining a single chunk would copy it."""
+    whole: pa.Array[Any] = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()  # type: ignore[assignment]
+    return whole
+
+
+def _as_lines(texts: list[pa.Array[Any]]) -> memoryview | None:
+    """The cells of each row with a dot behind them, all in one piece of memory; None if a cell is blank.
+
+    Each cell then has one term or more, and a line has three: so a line that is read has one in each.
+    """
     kind = pa.large_string()
     cells: list[Any] = [t.cast(kind) for t in texts]
+    if not all(_begin_terms(c) or not pc.any(pc.match_substring_regex(c, _BLANK)).as_py() for c in cells):
+        return None
     lines = pc.binary_join_element_wise(*cells, pa.scalar(".\n", kind), pa.scalar(" ", kind))
     _, ends, data = lines.buffers()
     return memoryview(data).cast("B")[: np.frombuffer(ends, np.int64)[len(lines)]]
+
+
+def _begin_terms(cells: pa.Array[Any]) -> bool:
+    """Whether each cell begins with what begins a term, so that none is blank."""
+    _, ends, data = cells.buffers()
+    if ends is None or data is None:
+        return False
+    bounds = np.frombuffer(memoryview(ends), np.int64, len(cells) + 1, 8 * cells.offset)
+    if not (bounds[1:] > bounds[:-1]).all():
+        return False
+    return bool(_BEGINS_A_TERM[np.frombuffer(memoryview(data), np.uint8)[bounds[:-1]]].all())
 
 
 def _first_rows(table: pa.Table) -> npt.NDArray[np.bool_]:
     """Which rows begin an element."""
     first = np.ones(table.num_rows, np.bool_)
     if "element" in table.column_names:
-        column = table["element"].combine_chunks()
+        column = _whole(table["element"])
         first[1:] = pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
     return first
 
@@ -77,7 +99,8 @@ def _first_rows(table: pa.Table) -> npt.NDArray[np.bool_]:
 def table_batch(clean: CleanTable, scanner: Scanner, stream: str, elements: int, triples: int) -> ElementBatch | None:
     """The table as elements of a stream that had so many elements and triples before; None if a row is malformed."""
     found = scanner.feed(clean.lines, True)
-    if found.errors or scanner.statements != clean.rows:
+    # More lines than rows: some cell has a line end in it.
+    if found.errors or scanner.statements != clean.rows or scanner.lines != clean.rows:
         return None
     row = found.index
     table = np.column_stack([found.s, found.p, found.o])
@@ -99,12 +122,8 @@ def table_batch(clean: CleanTable, scanner: Scanner, stream: str, elements: int,
 
 def _repeats(element: npt.NDArray[np.int64], triples: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     """Which rows have come before in their element."""
-    columns = (triples[:, 2], triples[:, 1], triples[:, 0], element)
-    order = np.lexsort(columns)
-    same = np.ones(max(len(order) - 1, 0), np.bool_)
-    for column in columns:
-        ordered = column[order]
-        same &= ordered[1:] == ordered[:-1]
-    repeat = np.zeros(len(order), np.bool_)
-    repeat[order[1:]] = same
+    rows = np.column_stack([element, triples])
+    first, _ = RowCounter(4).apply(rows, np.ones(len(rows), np.int64))
+    repeat = np.ones(len(rows), np.bool_)
+    repeat[first] = False
     return repeat

@@ -6,8 +6,8 @@ Two orders, both defined by values in `operators.ordering`: the *solution order*
     class, 4 bits | prefix, 60 bits
 
 and keys never contradict an order: if a comes before b then key(a) <= key(b). So most comparisons are one of integers; behind
-equal keys the exact comparison decides. Both are done here for values inside ids, IRIs, blank nodes, strings and plain doubles and floats;
-what is left (other typed literals, texts with escapes, NaN) is asked of `by_value`, which sees ids.
+equal keys the exact comparison decides. Both are done here for values inside ids, IRIs, blank nodes, strings and plain doubles and floats, keys
+for all integers and decimals; what is left (other typed literals, texts with escapes, NaN) is asked of `by_value`, which sees ids.
 """
 
 import numpy as np
@@ -98,6 +98,16 @@ cdef inline bint ends_with(Slot *slot, const char *name, int64_t length) noexcep
         tail, b'"^^<http://www.w3.org/2001/XMLSchema#', XSD_BYTES) == 0
 
 
+cdef inline bint read_exact(Slot *slot, Text *text) noexcept nogil:
+    """The text of an integer or a decimal that is not in its id."""
+    if slot == NULL or not (ends_with(slot, b'decimal>', 8) or ends_with(slot, b'integer>', 8)):
+        return False
+    text.datatype = DECIMAL_TYPE if slot.bytes[slot.length - 2] == c'l' else INTEGER_TYPE
+    text.bytes = slot.bytes + 1
+    text.length = <int64_t>slot.length - XSD_BYTES - 9
+    return True
+
+
 cdef inline bint to_single(double *number) noexcept nogil:
     """Rounds to single precision, unless that would be rounding a second time what was rounded to the midpoint."""
     cdef uint64_t bits
@@ -164,22 +174,30 @@ cdef class TermOrder:
         return memchr(text.bytes, c'\\', text.length) == NULL
 
     cdef bint read_number(self, int64_t term_id, double *number) except -1:
-        """Whether a term is a number that can be read here, and which; never NaN."""
+        """Whether a term is a number that can be read here, and the double nearest to it; never NaN."""
         cdef Text text
+        cdef bint exact = False, fraction = True
         cdef char digits[LONGEST_NUMBER + 1]
         cdef int64_t i
         cdef bint digit = False
         if is_number(term_id):
             number[0] = float_of(term_id)
             return True
-        if kind_of(term_id) != TYPED or not self.read_text(term_id, &text, NULL) or text.length > LONGEST_NUMBER:
+        if kind_of(term_id) != TYPED:
+            return False
+        if not self.read_text(term_id, &text, NULL):
+            if not read_exact(self.dictionary.slot_of(term_id), &text):
+                return False
+            exact = True
+            fraction = text.datatype == DECIMAL_TYPE
+        if text.length > LONGEST_NUMBER:
             return False
         for i in range(text.length):
             digits[i] = <char>text.bytes[i]
             if c'0' <= digits[i] <= c'9':
                 digit = True
-            elif digits[i] != c'.' and digits[i] != c'+' and digits[i] != c'-' and \
-                    not (digit and (digits[i] == c'e' or digits[i] == c'E')):
+            elif not (digits[i] == c'.' and fraction) and digits[i] != c'+' and digits[i] != c'-' and \
+                    not (digit and not exact and (digits[i] == c'e' or digits[i] == c'E')):
                 return False
         if not digit:
             return False

@@ -7,27 +7,22 @@ from pyoxigraph import Variable
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators import closure, comparing_join, construct, equality, grouping, ranking, relational, shaping
 from millstream.operators.aggregates.accumulators import AggregateSpec
-from millstream.operators.expressions import Evaluator
 from millstream.operators.keeping import Keeper
 from millstream.operators.operator import Operator
 from millstream.operators.shaping import truth_ids
 from millstream.plan import nodes as n
 
 
-def build(node: n.Node, dictionary: Dictionary, evaluator: Evaluator, keeper: Keeper, salt: str) -> Operator:
-    """The operator of a node that is no leaf; `salt` tells the blank nodes that it makes from those of other queries."""
+def build(node: n.Node, dictionary: Dictionary, keeper: Keeper, salt: str) -> Operator:
+    """The operator of a node that is no leaf and looks at more than one row (`rowwise` has the others).
+
+    `salt` tells the blank nodes that it makes from those of other queries.
+    """
     match node:
         case n.Rows(variables, rows):
             return shaping.Constants(len(variables), rows, dictionary, keeper)
-        case n.Extend(inner, _, expression):
-            return shaping.Extend(inner.variables, expression, evaluator, keeper)
         case n.EqualityKey(inner, _, of):
             return equality.EqualityKey(len(inner.variables), inner.variables.index(of), dictionary, keeper)
-        case n.Filter(inner, expression):
-            return shaping.Filter(inner.variables, expression, evaluator)
-        case n.Project(inner, columns):
-            places = _places(tuple(column for _, column in columns), inner.variables)
-            return shaping.Project(places, drops=not set(range(len(inner.variables))) <= set(places))
         case n.Distinct(inner):
             return relational.Distinct(len(inner.variables))
         case n.Union(left, right):
@@ -57,7 +52,7 @@ def build(node: n.Node, dictionary: Dictionary, evaluator: Evaluator, keeper: Ke
             return construct.Template(solution, triples, salt, dictionary, keeper)
         case n.Ask():
             return shaping.Ask(dictionary)
-        case n.Solutions() | n.Quads() | n.Ordered():
+        case n.Solutions() | n.Quads() | n.Ordered() | n.Extend() | n.Filter() | n.Project():
             raise TypeError(node)
 
 

@@ -66,6 +66,8 @@ class ConjunctionOperator:
         columns = [v for c in self.components for v in c.variables]
         self._columns: dict[PatternVariable, int] = {v: i for i, v in enumerate(columns)}
         self._projection = [self._columns.get(v, -1) for v in plan.projection]
+        self._takes_all = self._projection == list(range(len(self._columns)))
+        self._chosen = np.array(self._projection, np.intp) if min(self._projection, default=0) >= 0 else None
         self._merge = TimeMerge(len(self._projection))
         self.matchers = self._matchers(dictionary)
         self._place_filters()
@@ -181,8 +183,10 @@ class ConjunctionOperator:
         return part if passed.all() else part.pick(passed)
 
     def _project(self, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        if self._projection == list(range(columns.shape[1])):
+        if self._takes_all:
             return columns
+        if self._chosen is not None:
+            return columns.take(self._chosen, 1)
         projected = np.full((len(columns), len(self._projection)), -1, np.int64)
         for i, column in enumerate(self._projection):
             if column >= 0:

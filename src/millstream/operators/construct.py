@@ -17,9 +17,8 @@ from millstream.kernels.dictionary_kinds import Kind
 from millstream.language import algebra as a
 from millstream.operators.deltas import consolidated, empty
 from millstream.operators.expressions.comparing import KIND_SHIFT
-from millstream.operators.keeping import Keeper
+from millstream.operators.keeping import Keeper, Kept
 from millstream.operators.rows import Column, Deltas
-from millstream.operators.shaping import Kept
 
 
 class Template:

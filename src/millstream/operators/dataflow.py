@@ -6,9 +6,9 @@ through all leaves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,15 +17,23 @@ from millstream.kernels.dictionary import Dictionary
 from millstream.operators.building import build
 from millstream.operators.component import JoinComponent
 from millstream.operators.conjunction import Component, ConjunctionOperator
-from millstream.operators.deltas import consolidated, merged
+from millstream.operators.deltas import consolidated, empty, merged
 from millstream.operators.expressions import Evaluator
 from millstream.operators.keeping import Keeper
 from millstream.operators.matching import Matcher
 from millstream.operators.operator import Operator
 from millstream.operators.quads import QuadLeaf
-from millstream.operators.rows import ELEMENT, Arrivals, Deltas
+from millstream.operators.rows import EXPIRY, GRID, Arrivals, Deltas
+from millstream.operators.rowwise import RowNode, RowWise, chains_of
 from millstream.plan.conjunction import Source, SourcedPattern
 from millstream.plan.nodes import Node, Ordered, Quads, Solutions, in_order, inputs_of
+
+_FEW = 8
+_BY_TIME = (EXPIRY, GRID)
+"""Up to how many rows Python looks at them faster than NumPy."""
+
+Schedule = list[tuple[int, Callable[..., Deltas], tuple[int, ...]]]
+"""The operators in order: place, what is applied, and to what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +79,9 @@ class Dataflow:
         self._nodes = in_order(root)
         places = {node: place for place, node in enumerate(self._nodes)}
         self._inputs = [tuple(places[i] for i in inputs_of(node)) for node in self._nodes]
+        self._chains = chains_of(self._nodes, self._inputs)
+        for last, chain in self._chains.items():
+            self._inputs[last] = self._inputs[chain[0]]
         self.leaves: list[Leaf] = []
         self.quads: list[tuple[QuadLeaf, int]] = []
         first = 0
@@ -88,15 +99,25 @@ class Dataflow:
         self._is_leaf_alone = len(self._nodes) == 1 and bool(self.leaves)
         with self._keeper.rebuilding(restored):
             self._operators = self._build()
+        self._schedule = self._scheduled(self._operators)
+        self._nothing = [empty(len(node.variables)) for node in self._nodes]
         self._begun: dict[int, Deltas] = {}
 
     def _build(self) -> list[Operator | None]:
-        return [
-            None
-            if isinstance(node, Solutions | Quads)
-            else build(node, self._dictionary, self._evaluator, self._keeper, self._salt)
-            for node in self._nodes
-        ]
+        """An operator for each node but leaves, and one for each chain, at its last node."""
+        operators: list[Operator | None] = [None] * len(self._nodes)
+        inside = {place for chain in self._chains.values() for place in chain}
+        for last, chain in self._chains.items():
+            nodes = [node for place in chain if isinstance(node := self._nodes[place], RowNode)]
+            operators[last] = RowWise(nodes, self._dictionary, self._evaluator, self._keeper)
+        for place, node in enumerate(self._nodes):
+            if place not in inside and not isinstance(node, Solutions | Quads):
+                operators[place] = build(node, self._dictionary, self._keeper, self._salt)
+        return operators
+
+    def _scheduled(self, operators: Sequence[Operator | None]) -> Schedule:
+        places = enumerate(zip(operators, self._inputs, strict=True))
+        return [(place, operator.apply, inputs) for place, (operator, inputs) in places if operator is not None]
 
     # What it reads ----------------------------------------------------------------------------------------------------
 
@@ -135,6 +156,7 @@ class Dataflow:
         for leaf in self.leaves:
             if not leaf.operator.components:
                 leaf.operator.begin(at_tick, change)
+        change = number_of(at_tick, change)
         for place, operator in enumerate(self._operators):
             if operator is not None:
                 deltas = operator.begin(at_tick, change)
@@ -159,7 +181,7 @@ class Dataflow:
     def graph_changed(self, graph: str, triples: npt.NDArray[np.int64], op: int, at_tick: int, change: int) -> None:
         """Triples enter or leave a named graph."""
         for leaf, _ in self.quads:
-            leaf.feed(graph, triples, op, at_tick, change)
+            leaf.feed(graph, triples, op, at_tick, number_of(at_tick, change))
 
     def drain(self, upto: int) -> Deltas:
         """What became of the answers up to a tick, inclusive; everything fed so far must lie at or before it."""
@@ -170,26 +192,23 @@ class Dataflow:
             found[leaf.place] = one_number_a_change(leaf.operator.drain(upto))
         for quads, place in self.quads:
             found[place] = quads.drain()
-        return self._flow(self._operators, found, self._begun)[-1]
+        return self._flow(self._schedule, found, self._begun)
 
-    def _flow(
-        self, operators: Sequence[Operator | None], found: list[Deltas | None], begun: dict[int, Deltas]
-    ) -> list[Deltas]:
-        """Runs the deltas of leaves through all operators; gives those of all nodes."""
-        for place, operator in enumerate(operators):
-            if operator is None:
-                continue
-            inputs = [found[i] for i in self._inputs[place]]
-            parts = [deltas for deltas in inputs if deltas is not None]
-            first = begun.pop(place, None) if begun else None
-            if any(len(deltas) for deltas in parts):
-                found[place] = operator.apply(*parts)
-            else:
-                found[place] = empty_like(self._nodes[place])
-            if first is not None:
-                after = found[place]
-                found[place] = first if after is None or not len(after) else merged(first, after)
-        return cast("list[Deltas]", found)
+    def _flow(self, schedule: Schedule, found: list[Deltas | None], begun: dict[int, Deltas]) -> Deltas:
+        """Runs the deltas of leaves through all operators; those without a change among their inputs are left alone."""
+        for place, apply, inputs in schedule:
+            parts = [found[i] for i in inputs]
+            made = self._nothing[place]
+            for part in parts:
+                if part is not None and len(part.tick):
+                    made = apply(*parts)
+                    break
+            if begun and (first := begun.pop(place, None)) is not None:
+                made = merged(first, made)
+            found[place] = made
+        whole = found[-1]
+        assert whole is not None
+        return whole
 
     @property
     def next_tick(self) -> int | None:
@@ -213,10 +232,10 @@ class Dataflow:
     def current(self, now: int) -> Deltas:
         """The answers that hold now, found anew from what is stored, as one change."""
         with self._keeper.rebuilding():
-            return self._refill(self._build(), now)[-1]
+            return self._refill(self._build(), now)
 
-    def _refill(self, operators: Sequence[Operator | None], now: int) -> list[Deltas]:
-        """Shows new operators what the leaves hold; gives what each node has."""
+    def _refill(self, operators: Sequence[Operator | None], now: int) -> Deltas:
+        """Shows new operators what the leaves hold."""
         found: list[Deltas | None] = [None] * len(self._nodes)
         for leaf in self.leaves:
             columns = leaf.operator.current(now)
@@ -229,7 +248,7 @@ class Dataflow:
             for place, operator in enumerate(operators)
             if operator is not None and len(deltas := operator.begin(now, 0))
         }
-        return self._flow(operators, found, begun)
+        return self._flow(self._scheduled(operators), found, begun)
 
     def dump(self, now: int) -> dict[str, Any]:
         """All it keeps that does not follow from the rest; everything must have been drained."""
@@ -258,18 +277,20 @@ class Dataflow:
             quads.forget_holds(at_tick)
 
 
-def empty_like(node: Node) -> Deltas:
-    none = np.empty(0, np.int64)
-    return Deltas(np.empty((0, len(node.variables)), np.int64), none, none, none)
-
-
 def one_number_a_change(deltas: Deltas) -> Deltas:
-    """The same with one number for what is one change, in all leaves alike.
-
-    Only elements and changes of graphs are told apart by number within a tick: all expiries of a millisecond are one
-    change, and all that enters or leaves on a grid is, though some of it may have been fed.
-    """
-    by_time = (deltas.tick & 3) != ELEMENT
+    """The same with one number for what is one change, in all leaves alike; see `number_of`."""
+    if len(deltas.tick) <= _FEW and all(at_tick & 3 not in _BY_TIME for at_tick in deltas.tick.tolist()):
+        return deltas
+    by_time = np.isin(deltas.tick & 3, _BY_TIME)
     if not by_time.any() or (deltas.change[by_time] == -1).all():
         return deltas
     return consolidated(Deltas(deltas.columns, deltas.tick, np.where(by_time, -1, deltas.change), deltas.weight))
+
+
+def number_of(at_tick: int, change: int) -> int:
+    """The number of a change among those of its tick.
+
+    Only elements and changes of graphs are told apart there: all expiries of a millisecond are one change, and all that
+    enters or leaves on a grid is, though some of it may have been fed.
+    """
+    return -1 if at_tick & 3 in _BY_TIME else change

@@ -1,7 +1,8 @@
 """A key for terms that `=` may find equal: what has different keys is not equal, so a join can look partners up by it.
 
-Terms other than typed literals are their own keys. Numbers go by their value as a single-precision float, the coarsest
-type that two of them may be compared in; moments of a kind by their instant. The comparison itself still follows the join.
+Terms other than typed literals are their own keys. Numbers go by their value as a double, moments of a kind by their
+instant. What is compared more coarsely, xsd:float and durations, has no key and so meets everything. The comparison itself
+still follows the join.
 """
 
 from __future__ import annotations
@@ -14,22 +15,20 @@ from millstream.kernels.dictionary_kinds import Kind
 from millstream.operators.deltas import empty
 from millstream.operators.expressions.batch import distinct
 from millstream.operators.expressions.comparing import KIND_SHIFT
-from millstream.operators.expressions.numbers import single_of
+from millstream.operators.expressions.numbers import double_of
 from millstream.operators.expressions.values import (
     BOOLEAN,
-    DATE_TIME,
+    DOUBLE,
     DURATION,
+    FLOAT,
     ILL_TYPED,
-    XSD,
     Value,
     boolean,
-    literal,
     read_term,
     string,
 )
-from millstream.operators.keeping import Keeper
+from millstream.operators.keeping import Keeper, Kept
 from millstream.operators.rows import Deltas
-from millstream.operators.shaping import Kept
 
 
 class EqualityKey:
@@ -59,22 +58,27 @@ class EqualityKey:
         different, place = distinct(ids[by_value])
         texts = self._dictionary.decode(different).to_pylist()
         keys = ids.copy()
-        keys[by_value] = self._dictionary.encode([key_of(read_term(str(text))).text() for text in texts])[place]
+        found = [key_of(read_term(str(text))) for text in texts]
+        encoded = np.full(len(found), -1, np.int64)
+        keyed = [i for i, key in enumerate(found) if key is not None]
+        encoded[keyed] = self._dictionary.encode([key.text() for key in found if key is not None])
+        keys[by_value] = encoded[place]
         return keys
 
     def close(self, at_tick: int) -> None:
         self._kept.close(at_tick)
 
 
-def key_of(value: Value) -> Value:
-    """A term that is the same for all literals that a typed one equals."""
+def key_of(value: Value) -> Value | None:
+    """A term that is the same for all literals that a typed one equals, if there is one."""
+    if value.space in (FLOAT, DURATION):
+        return None
     if value.is_numeric:
-        return literal(repr(float(single_of(value.value))), XSD + "double")
+        number = value.value if value.space == DOUBLE else double_of(value.value)
+        # -0 equals 0.
+        return string(f"number {number + 0.0}")
     if value.space == BOOLEAN:
         return boolean(value.value)
     if value.space >= ILL_TYPED:
         return value
-    kind = value.space.name
-    # Durations are equal by months and seconds, which their spelling does not tell: they share a key.
-    instant = "" if value.space == DURATION else str(value.value.instant_s.normalize())
-    return string(f"{kind} {instant}") if value.space >= DATE_TIME else value
+    return string(f"{value.space.name} {value.value.instant_s.normalize()}")

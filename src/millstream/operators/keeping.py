@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
+
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.dictionary_kinds import Kind
+from millstream.kernels.relation import RowCounter
 from millstream.operators.rows import Column
+
+_FIRST_INLINED = np.uint64((Kind.TYPED + 1) << 59)
+"""Ids from here on have their value in them; -1, as a number without sign, is beyond all."""
 
 
 class Keeper:
@@ -32,3 +39,28 @@ class Keeper:
             yield
         finally:
             self._rebuilding = before
+
+
+class Kept:
+    """Counts the rows that have a computed term, which stays in the dictionary while there is one."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+        self._counts = RowCounter(1)
+
+    def count(self, ids: Column, weight: Column, tick: Column) -> None:
+        """Takes rows that come and go; values that are in their ids need no keeping."""
+        outside = (ids.view(np.uint64) < _FIRST_INLINED).nonzero()[0]
+        if not len(outside):
+            return
+        ids, tick = ids[outside], tick[outside]
+        places, sign = self._counts.apply(ids.reshape(-1, 1), weight[outside])
+        if len(places):
+            came = sign > 0
+            self._keeper.hold(ids[places[came]])
+            last = places[~came]
+            if len(last):
+                self._keeper.release(ids[last], int(tick[last].max()))
+
+    def close(self, at_tick: int) -> None:
+        self._keeper.release(self._counts.counted()[0][:, 0], at_tick)

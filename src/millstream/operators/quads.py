@@ -35,7 +35,9 @@ class QuadLeaf:
                 if term in first:
                     self._equal.append((first[term], i))
                 first.setdefault(term, i)
-        self._places = list(first.values())
+        self._places = [first[v] for v in plan.variables]
+        self._names_graphs = plan.graph in plan.variables
+        self._drops = set(first) != set(plan.variables)
         self._rows = RowCounter(self._width)
         self._graphs = RowCounter(1)
         self._waiting: list[Deltas] = []
@@ -57,10 +59,13 @@ class QuadLeaf:
         size = len(columns)
         if not size:
             return
-        weight = np.full(size, op, np.int64)
-        self._rows.apply(columns, weight)
-        self._keep(np.full(size, name, np.int64), weight, at_tick)
-        self._waiting.append(Deltas(columns, np.full(size, at_tick, np.int64), np.full(size, change, np.int64), weight))
+        deltas = Deltas(columns, *(np.full(size, value, np.int64) for value in (at_tick, change, op)))
+        if self._drops:
+            deltas = consolidated(deltas)
+        self._rows.apply(deltas.columns, deltas.weight)
+        if self._names_graphs:
+            self._keep(np.full(len(deltas), name, np.int64), deltas.weight, at_tick)
+        self._waiting.append(deltas)
 
     def _keep(self, names: Column, weight: Column, at_tick: int) -> None:
         """Graphs' names are terms of rows, but of no triple that would keep them."""

@@ -55,7 +55,10 @@ class Arrivals:
         )
 
 
-@dataclass(frozen=True, slots=True)
+# Not to be changed, but not frozen either: several are made for every element, and freezing triples what that costs.
+
+
+@dataclass(slots=True)
 class Intervals:
     """Solutions with the interval in which they hold, in order of change; weight -1 takes one back for that interval."""
 
@@ -85,7 +88,7 @@ class Intervals:
         return Intervals(*(np.concatenate([getattr(part, name) for part in parts]) for name in Intervals.__slots__))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Deltas:
     """Solutions that appear (weight > 0) and disappear, in time order, each change consolidated; change -1: time did it."""
 

@@ -1,4 +1,4 @@
-"""Operators that look at one row at a time: expressions, filters, columns, unions, constants."""
+"""Operators that need to know little: unions, constants, ASK."""
 
 from __future__ import annotations
 
@@ -6,16 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from pyoxigraph import Variable
 
 from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.relation import RowCounter
 from millstream.language import algebra as a
-from millstream.language.scope import mentioned
 from millstream.operators.deltas import consolidated, empty, merged
-from millstream.operators.expressions import Evaluator
 from millstream.operators.keeping import Keeper
-from millstream.operators.rows import Column, Deltas
+from millstream.operators.rows import Deltas
 
 
 class Stateless:
@@ -30,103 +26,12 @@ class Stateless:
         pass
 
 
-def _read(
-    expression: a.Expression, variables: Sequence[Variable], columns: npt.NDArray[np.int64]
-) -> dict[Variable, npt.NDArray[np.int64]]:
-    read = mentioned(expression)
-    return {v: np.ascontiguousarray(columns[:, i]) for i, v in enumerate(variables) if v in read}
-
-
-class Filter(Stateless):
-    """The rows for which an expression is true."""
-
-    def __init__(self, variables: tuple[Variable, ...], expression: a.Expression, evaluator: Evaluator) -> None:
-        self.width = len(variables)
-        self._variables = variables
-        self._expression = expression
-        self._evaluator = evaluator
-        evaluator.check(expression)
-
-    def apply(self, *inputs: Deltas) -> Deltas:
-        (rows,) = inputs
-        columns = _read(self._expression, self._variables, rows.columns)
-        passed = self._evaluator.test(self._expression, columns, len(rows))
-        if passed.all():
-            return rows
-        return Deltas(rows.columns[passed], rows.tick[passed], rows.change[passed], rows.weight[passed])
-
-
-class Kept:
-    """Counts the rows that have a computed term, which stays in the dictionary while there is one."""
-
-    def __init__(self, keeper: Keeper) -> None:
-        self._keeper = keeper
-        self._counts = RowCounter(1)
-
-    def count(self, ids: Column, weight: Column, tick: Column) -> None:
-        places, sign = self._counts.apply(ids.reshape(-1, 1), weight)
-        if len(places):
-            first, last = ids[places[sign > 0]], places[sign < 0]
-            self._keeper.hold(first)
-            if len(last):
-                self._keeper.release(ids[last], int(tick[last].max()))
-
-    def close(self, at_tick: int) -> None:
-        self._keeper.release(self._counts.counted()[0][:, 0], at_tick)
-
-
-class Extend:
-    """One more column, computed; an error leaves it unbound."""
-
-    def __init__(
-        self, variables: tuple[Variable, ...], expression: a.Expression, evaluator: Evaluator, keeper: Keeper
-    ) -> None:
-        self._variables = variables
-        self._expression = expression
-        self._evaluator = evaluator
-        self._kept = None if isinstance(expression, Variable) else Kept(keeper)
-        evaluator.check(expression)
-
-    def begin(self, at_tick: int, change: int) -> Deltas:
-        return empty(len(self._variables) + 1)
-
-    def apply(self, *inputs: Deltas) -> Deltas:
-        (rows,) = inputs
-        read = _read(self._expression, self._variables, rows.columns)
-        ids = self._evaluator.compute(self._expression, read, len(rows))
-        if self._kept is not None:
-            self._kept.count(ids, rows.weight, rows.tick)
-        columns = np.empty((len(self._variables) + 1, len(rows)), np.int64)
-        columns[:-1] = rows.columns.T
-        columns[-1] = ids
-        return Deltas(columns.T, rows.tick, rows.change, rows.weight)
-
-    def close(self, at_tick: int) -> None:
-        if self._kept is not None:
-            self._kept.close(at_tick)
-
-
 def rearranged(columns: npt.NDArray[np.int64], places: Sequence[int]) -> npt.NDArray[np.int64]:
     """Some of the columns, in another order; -1 stands for one that is never bound."""
     found = np.empty((len(places), len(columns)), np.int64)
     for i, place in enumerate(places):
         found[i] = -1 if place < 0 else columns[:, place]
     return found.T
-
-
-class Project(Stateless):
-    """Some of the columns; equal rows add up."""
-
-    def __init__(self, places: tuple[int, ...], *, drops: bool) -> None:
-        """`drops`: whether rows that differ may become equal."""
-        self.width = len(places)
-        self._places = places
-        self._drops = drops
-
-    def apply(self, *inputs: Deltas) -> Deltas:
-        (rows,) = inputs
-        found = Deltas(rearranged(rows.columns, self._places), rows.tick, rows.change, rows.weight)
-        return consolidated(found) if self._drops else found
 
 
 class Union(Stateless):

@@ -14,7 +14,7 @@ from millstream.errors import Place, UnsupportedQueryError
 from millstream.language import algebra as a
 from millstream.language.scope import exists_in, in_scope, mentioned, rewrite
 from millstream.plan import existence, joining, paths
-from millstream.plan.conjunction import Source, SourcedPattern, WindowSource, conjuncts
+from millstream.plan.conjunction import GraphSource, Source, SourcedPattern, WindowSource, conjuncts
 from millstream.plan.emptiness import has_solutions_of_nothing
 from millstream.plan.fresh import with_solutions
 from millstream.plan.nodes import (
@@ -39,6 +39,7 @@ from millstream.plan.pruning import pruned
 from millstream.plan.scopes import NamedGraphs, Names, Scope, default_source, graph_source
 
 UNIT = Rows((), ((),))
+SUB_QUERY = (a.Project, a.Group, a.Distinct, a.Reduced, a.OrderBy)
 
 
 def compile_query(query: a.Query) -> Node:
@@ -75,6 +76,9 @@ class Compiler:
         self.outermost = Scope(self.names, default_source(query))
 
     def compile(self, pattern: a.Pattern, scope: Scope) -> Node:
+        if isinstance(pattern, SUB_QUERY) and scope.given != scope.alone.given:
+            # A sub-query is evaluated by itself first: its variables are its own unless it selects them.
+            return self._within(self.compile(pattern, scope.alone), scope)
         match pattern:
             case a.BGP() | a.Join() | a.Path():
                 return self._group(pattern, scope)
@@ -198,6 +202,10 @@ class Compiler:
         parts = sorted(conjuncts(pattern.expression), key=lambda part: bool(exists_in(part)))
         columns = node.variables
         for part in parts:
+            if isinstance(node, Group) and mentioned(part) and mentioned(part) <= set(node.keys) and not exists_in(part):
+                # What asks for keys alone keeps or drops whole groups: no use in forming those it drops.
+                node = replace(node, input=Filter(node.input, part))
+                continue
             node, tested = self._with_exists(node, part, scope)
             node = Filter(node, tested)
         return kept(node, columns)
@@ -230,8 +238,10 @@ class Compiler:
 
     def _exists(self, source: Source) -> Node:
         """One row without columns while a graph has a triple: there are no empty graphs with a name."""
-        s, p, o = (self.names.fresh(place) for place in "spo")
-        return Distinct(kept(joining.joined((SourcedPattern(a.TriplePattern(s, p, o), source),), (), (), self.names), ()))
+        if not isinstance(source, GraphSource) or source.graph is None:
+            return Rows((), ())
+        s, p, o, graph = (self.names.fresh(place) for place in ("s", "p", "o", "graph"))
+        return Distinct(kept(Quads(a.TriplePattern(s, p, o), graph, (source.graph,)), ()))
 
     # Optional and negation --------------------------------------------------------------------------------------------
 

@@ -98,9 +98,9 @@ def term_test(expression: a.Expression, patterns: tuple[SourcedPattern, ...]) ->
     compare values: 1 and 01 are equal, and NaN is not equal to itself.
     """
     match expression:
-        case a.FunctionCall("SAMETERM", (Variable() as left, Variable() as right)):
+        case a.FunctionCall("SAMETERM", (Variable() as left, Variable() as right)) if left != right:
             return TermTest(left, right, same=True)
-        case a.Not(a.FunctionCall("SAMETERM", (Variable() as left, Variable() as right))):
+        case a.Not(a.FunctionCall("SAMETERM", (Variable() as left, Variable() as right))) if left != right:
             return TermTest(left, right, same=False)
         case a.Comparison("=" | "!=", Variable() as left, Variable() as right):
             no_literals = {x for p in patterns for x in (p.triple.subject, p.triple.predicate) if isinstance(x, Variable)}

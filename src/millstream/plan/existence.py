@@ -44,10 +44,10 @@ def _replaced(pattern: a.Pattern, outer: frozenset[Variable]) -> frozenset[Varia
             # A sub-query is evaluated by itself first.
             return found
         case a.Filter() | a.Extend():
-            read = frozenset(v for e in expressions_of(pattern) for v in mentioned(e))
+            read = frozenset(v for e in expressions_of(pattern) for v in _mentioned(e))
             found = read & outer - certain(pattern.pattern)
         case a.LeftJoin(left, right, expression):
-            read = frozenset(in_scope(right)) | (frozenset() if expression is None else mentioned(expression))
+            read = frozenset(in_scope(right)) | (frozenset() if expression is None else _mentioned(expression))
             found = read & outer - certain(left)
         case a.Minus(_, right):
             found = frozenset(in_scope(right)) & outer
@@ -59,10 +59,13 @@ def _read(pattern: a.Pattern) -> frozenset[Variable]:
     match pattern:
         case a.Project() | a.Group() | a.Distinct() | a.Reduced() | a.OrderBy() | a.Slice():
             return frozenset(in_scope(pattern))
-    found = frozenset(in_scope(pattern)).union(*(mentioned(e) for e in expressions_of(pattern)))
-    for exists in (x for e in expressions_of(pattern) for x in exists_in(e)):
-        found |= _read(exists.pattern)
+    found = frozenset(in_scope(pattern)).union(*(_mentioned(e) for e in expressions_of(pattern)))
     return found.union(*(_read(inner) for inner in sub_patterns(pattern)))
+
+
+def _mentioned(expression: a.Expression) -> frozenset[Variable]:
+    """The variables that an expression reads, with all that an EXISTS in it reads in turn."""
+    return mentioned(expression).union(*(_read(exists.pattern) for exists in exists_in(expression)))
 
 
 def certain(pattern: a.Pattern) -> frozenset[Variable]:

@@ -1,7 +1,7 @@
 """BNODE, UUID, STRUUID and RAND: each call gets what makes its value its own, the query, the call and the solution.
 
-So a value is a function of the solution it stands in: an answer that goes is the one that came. What BIND and SELECT add to a
-solution is left out, it follows from the rest: BNODE of one label is the same node in all expressions of a solution.
+So a value is a function of the solution it stands in: an answer that goes is the one that came. What BIND and SELECT add
+to a solution is left out, it follows from the rest: BNODE of one label is the same node in all expressions of a solution.
 """
 
 from __future__ import annotations
@@ -52,13 +52,17 @@ class _Patterns:
                     pattern,
                     pattern=self.changed(inner),
                     keys=tuple((v, self._expression(e, variables)) for v, e in keys),
-                    aggregates=tuple((v, self._expression(g, variables)) for v, g in aggregates),
+                    aggregates=tuple((v, self._aggregate(g, variables)) for v, g in aggregates),
                 )
             case a.OrderBy(inner, conditions):
-                made = tuple(replace(c, expression=self._expression(c.expression, _solution(inner))) for c in conditions)
-                return replace(pattern, pattern=self.changed(inner), conditions=made)
+                ordered = tuple(replace(c, expression=self._expression(c.expression, _solution(inner))) for c in conditions)
+                return replace(pattern, pattern=self.changed(inner), conditions=ordered)
             case _:
                 return replace(pattern, pattern=self.changed(pattern.pattern))
+
+    def _aggregate(self, aggregate: a.Aggregate, variables: Iterable[Variable]) -> a.Aggregate:
+        operand = aggregate.operand
+        return aggregate if operand is None else replace(aggregate, operand=self._expression(operand, variables))
 
     def _expression(self, expression: a.Expression, variables: Iterable[Variable]) -> a.Expression:
         solution = tuple(dict.fromkeys(variables))

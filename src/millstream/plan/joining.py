@@ -92,7 +92,9 @@ def _choices(variables: tuple[Variable, ...], others: Sequence[Node]) -> list[a.
         if isinstance(node, Rows) and len(node.rows) <= _FEW_VALUES:
             for i, variable in enumerate(node.variables):
                 terms = [term for row in node.rows if isinstance(term := row[i], NamedNode | Literal)]
-                if variable in variables and len(terms) == len(node.rows):
+                # NaN is not equal to itself, but it joins with itself.
+                is_equal = not any(isinstance(term, Literal) and term.value == "NaN" for term in terms)
+                if variable in variables and len(terms) == len(node.rows) and is_equal:
                     found.append(a.In(variable, tuple(dict.fromkeys(terms))))
     return found
 

@@ -1,162 +1,168 @@
 """The physical plan: a directed graph of delta operators over conjunctions and constants.
 
 Every node tells its columns (`variables`) and which of them are bound in every row (`certain`). Nodes are frozen and
-compared by value, so that equal parts of a query are one node and run once. Columns that only the plan needs have names
+equal ones are one object (`sharing`), so that equal parts of a query run once. Columns that only the plan needs have names
 that the query's text does not contain.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 from pyoxigraph import Literal, NamedNode, Variable
 
 from millstream.language import algebra as a
 from millstream.plan.conjunction import Conjunction, SourcedPattern
-from millstream.plan.part import Part
+from millstream.plan.sharing import Shared
 
 
-@dataclass(frozen=True, slots=True)
-class Solutions(Part):
+@dataclass(frozen=True, eq=False)
+class Solutions(Shared):
     """A leaf: triple patterns over windows and graphs, joined and filtered by the interval join."""
 
     conjunction: Conjunction
 
-    @property
+    @cached_property
     def variables(self) -> tuple[Variable, ...]:
         return self.conjunction.projection
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[Variable]:
         # A query may select what no pattern has.
         return frozenset(self.conjunction.projection) & frozenset(self.conjunction.variables)
 
 
-@dataclass(frozen=True, slots=True)
-class Quads(Part):
+@dataclass(frozen=True, eq=False)
+class Quads(Shared):
     """A leaf: what a triple pattern matches in each named graph, with the graph's name; None chooses all graphs."""
 
     triple: a.TriplePattern
     graph: Variable
     named: tuple[NamedNode, ...] | None
+    columns: tuple[Variable, ...] | None = None
+    """Those that somebody reads; None: all of them."""
 
-    @property
+    @cached_property
     def variables(self) -> tuple[Variable, ...]:
+        if self.columns is not None:
+            return self.columns
         t = self.triple
         return tuple(dict.fromkeys(x for x in (t.subject, t.predicate, t.object, self.graph) if isinstance(x, Variable)))
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[Variable]:
         return frozenset(self.variables)
 
 
-@dataclass(frozen=True, slots=True)
-class Rows(Part):
+@dataclass(frozen=True, eq=False)
+class Rows(Shared):
     """Constant solutions; None is unbound."""
 
     variables: tuple[Variable, ...]
     rows: tuple[tuple[a.Term | None, ...], ...]
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[Variable]:
         return frozenset(v for i, v in enumerate(self.variables) if all(row[i] is not None for row in self.rows))
 
 
-@dataclass(frozen=True, slots=True)
-class Extend(Part):
+@dataclass(frozen=True, eq=False)
+class Extend(Shared):
     input: Node
     variable: Variable
     expression: a.Expression
 
-    @property
+    @cached_property
     def variables(self) -> tuple[Variable, ...]:
         return (*self.input.variables, self.variable)
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[Variable]:
         copied = self.expression in self.input.certain or isinstance(self.expression, NamedNode | Literal)
         return self.input.certain | {self.variable} if copied else self.input.certain
 
 
-@dataclass(frozen=True, slots=True)
-class EqualityKey(Part):
+@dataclass(frozen=True, eq=False)
+class EqualityKey(Shared):
     """One more column that is the same for all terms which `=` may find equal to that of another."""
 
     input: Node
     variable: Variable
     of: Variable
 
-    @property
+    @cached_property
     def variables(self) -> tuple[Variable, ...]:
         return (*self.input.variables, self.variable)
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[Variable]:
-        return self.input.certain | {self.variable} if self.of in self.input.certain else self.input.certain
+        # Some terms have no key: they may equal others with different ones.
+        return self.input.certain
 
 
-@dataclass(frozen=True, slots=True)
-class Filter(Part):
+@dataclass(frozen=True, eq=False)
+class Filter(Shared):
     input: Node
     expression: a.Expression
 
-    @property
+    @cached_property
     def variables(self) -> tuple[Variable, ...]:
         return self.input.variables
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[Variable]:
         return self.input.certain
 
 
-@dataclass(frozen=True, slots=True)
-class Project(Part):
+@dataclass(frozen=True, eq=False)
+class Project(Shared):
     """Columns by new names: pairs of the name and the input's column; a name the input lacks is never bound."""
 
     input: Node
     columns: tuple[tuple[Variable, Variable], ...]
 
-    @property
+    @cached_property
     def variables(self) -> tuple[Variable, ...]:
         return tuple(name for name, _ in self.columns)
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[Variable]:
         return frozenset(name for name, column in self.columns if column in self.input.certain)
 
 
-@dataclass(frozen=True, slots=True)
-class Distinct(Part):
+@dataclass(frozen=True, eq=False)
+class Distinct(Shared):
     input: Node
 
-    @property
+    @cached_property
     def variables(self) -> tuple[Variable, ...]:
         return self.input.variables
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[Variable]:
         return self.input.certain
 
 
-@dataclass(frozen=True, slots=True)
-class Union(Part):
+@dataclass(frozen=True, eq=False)
+class Union(Shared):
     """All rows of both; a variable that only one side has is unbound in the rows of the other."""
 
     left: Node
     right: Node
 
-    @property
+    @cached_property
     def variables(self) -> tuple[Variable, ...]:
         return tuple(dict.fromkeys((*self.left.variables, *self.right.variables)))
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[Variable]:
         return self.left.certain & self.right.certain
 
 
-@dataclass(frozen=True, slots=True)
-class Join(Part):
+@dataclass(frozen=True, eq=False)
+class Join(Shared):
     """Compatible solutions of both sides.
 
     `copies` keeps, under other names, what the left side itself had where the right one may fill in a value. With
@@ -168,22 +174,22 @@ class Join(Part):
     copies: tuple[tuple[Variable, Variable], ...] = ()
     overlap: tuple[Variable, ...] = ()
 
-    @property
+    @cached_property
     def shared(self) -> tuple[Variable, ...]:
         return tuple(v for v in self.left.variables if v in self.right.variables)
 
-    @property
+    @cached_property
     def variables(self) -> tuple[Variable, ...]:
         right_only = tuple(v for v in self.right.variables if v not in self.left.variables)
         return (*self.left.variables, *right_only, *(copy for copy, _ in self.copies))
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[Variable]:
         return self.left.certain | self.right.certain
 
 
-@dataclass(frozen=True, slots=True)
-class OrderedJoin(Part):
+@dataclass(frozen=True, eq=False)
+class OrderedJoin(Shared):
     """Pairs of solutions of two sides that share nothing, whose values compare as asked."""
 
     left: Node
@@ -192,44 +198,44 @@ class OrderedJoin(Part):
     operator: str
     other: Variable
 
-    @property
+    @cached_property
     def variables(self) -> tuple[Variable, ...]:
         return (*self.left.variables, *self.right.variables)
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[Variable]:
         return self.left.certain | self.right.certain
 
 
-@dataclass(frozen=True, slots=True)
-class Unmatched(Part):
+@dataclass(frozen=True, eq=False)
+class Unmatched(Shared):
     """The rows of the left side that no row of `matched` came from, which has the left side's columns in their order."""
 
     left: Node
     matched: Node
 
-    @property
+    @cached_property
     def variables(self) -> tuple[Variable, ...]:
         return self.left.variables
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[Variable]:
         return self.left.certain
 
 
-@dataclass(frozen=True, slots=True)
-class Marked(Part):
+@dataclass(frozen=True, eq=False)
+class Marked(Shared):
     """The rows of the left side with one more column: whether some row of `matched` came from it."""
 
     left: Node
     matched: Node
     variable: Variable
 
-    @property
+    @cached_property
     def variables(self) -> tuple[Variable, ...]:
         return (*self.left.variables, self.variable)
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[Variable]:
         return self.left.certain | {self.variable}
 
@@ -244,8 +250,8 @@ class Aggregate:
     separator: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Group(Part):
+@dataclass(frozen=True, eq=False)
+class Group(Shared):
     """A row for every combination of keys; without keys always one."""
 
     input: Node
@@ -254,18 +260,18 @@ class Group(Part):
     solution: tuple[Variable, ...] = ()
     """The columns that make up a whole solution, for COUNT(DISTINCT *)."""
 
-    @property
+    @cached_property
     def variables(self) -> tuple[Variable, ...]:
         return (*self.keys, *(v for v, _ in self.aggregates))
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[Variable]:
         counts = frozenset(v for v, aggregate in self.aggregates if aggregate.function == "COUNT")
         return (self.input.certain & frozenset(self.keys)) | counts
 
 
-@dataclass(frozen=True, slots=True)
-class TopK(Part):
+@dataclass(frozen=True, eq=False)
+class TopK(Shared):
     """The rows at places `offset` to `offset + limit` of an order: by conditions, completed by columns in term order."""
 
     input: Node
@@ -275,34 +281,34 @@ class TopK(Part):
     offset: int
     limit: int | None
 
-    @property
+    @cached_property
     def variables(self) -> tuple[Variable, ...]:
         return self.input.variables
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[Variable]:
         return self.input.certain
 
 
-@dataclass(frozen=True, slots=True)
-class Ordered(Part):
+@dataclass(frozen=True, eq=False)
+class Ordered(Shared):
     """At the root: the answers in an order; columns after the first `width` are keys of it that nobody sees."""
 
     input: Node
     conditions: tuple[tuple[Variable, bool], ...]
     width: int
 
-    @property
+    @cached_property
     def variables(self) -> tuple[Variable, ...]:
         return self.input.variables
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[Variable]:
         return self.input.certain
 
 
-@dataclass(frozen=True, slots=True)
-class Closure(Part):
+@dataclass(frozen=True, eq=False)
+class Closure(Shared):
     """Pairs of nodes joined by one or more edges, for each combination of tags; with `zero_length`, also by none.
 
     An end can be a constant, which its column then repeats.
@@ -319,43 +325,43 @@ class Closure(Part):
     fixed_end: a.Term | None
     zero_length: bool
 
-    @property
+    @cached_property
     def variables(self) -> tuple[Variable, ...]:
         return (*self.tags, self.start, self.end)
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[Variable]:
         return frozenset(self.variables)
 
 
-@dataclass(frozen=True, slots=True)
-class Template(Part):
+@dataclass(frozen=True, eq=False)
+class Template(Shared):
     """The set of triples that a CONSTRUCT template makes of the solutions."""
 
     input: Node
     triples: tuple[a.TriplePattern, ...]
     solution: tuple[Variable, ...]
 
-    @property
+    @cached_property
     def variables(self) -> tuple[Variable, ...]:
         return TRIPLE
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[Variable]:
         return frozenset(self.variables)
 
 
-@dataclass(frozen=True, slots=True)
-class Ask(Part):
+@dataclass(frozen=True, eq=False)
+class Ask(Shared):
     """One row: whether there is a solution."""
 
     input: Node
 
-    @property
+    @cached_property
     def variables(self) -> tuple[Variable, ...]:
         return (TRUTH,)
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[Variable]:
         return frozenset((TRUTH,))
 

@@ -66,7 +66,7 @@ def _tags(scope: Scope) -> tuple[Variable, ...]:
 
 def _graphs(node: Node, scope: Scope) -> Node:
     """Constant solutions, in every graph that there is."""
-    return Join(node, scope.domain) if _tags(scope) and scope.domain is not None else node
+    return node if scope.graphs is None else Join(node, scope.graphs)
 
 
 def _zero_length(subject: End, object_: End, scope: Scope) -> Node:
@@ -94,6 +94,6 @@ def _repeated(subject: End, inner: a.PropertyPath, object_: End, scope: Scope, *
     if zero and fixed_start is None and fixed_end is None:
         nodes = kept(_nodes(start, scope), (*tags, start))
     elif zero and tags and (fixed_start is None or fixed_end is None or fixed_start == fixed_end):
-        nodes = scope.domain
+        nodes = scope.graphs
     node = Closure(edges, nodes, tags, start, end, fixed_start, fixed_end, zero)
     return kept(node, (*tags, *(v for v in (subject, object_) if isinstance(v, Variable))))

@@ -34,8 +34,8 @@ def pruned(root: Node) -> Node:
 
 
 def _bare(whole: Node) -> Node:
-    # A conjunction by itself gives its columns in any order.
-    if isinstance(whole, n.Project) and isinstance(whole.input, n.Solutions) and all(a == b for a, b in whole.columns):
+    # A conjunction by itself gives its columns in any order, but no more than it was asked for.
+    if isinstance(whole, n.Project) and isinstance(whole.input, n.Solutions) and _reorders(whole, whole.input):
         return n.Solutions(replace(whole.input.conjunction, projection=whole.variables))
     return whole
 
@@ -77,7 +77,10 @@ def _made(node: Node, needed: Columns, made: dict[Node, Node]) -> Node:
         case n.Solutions(conjunction):
             projection = tuple(v for v in conjunction.projection if v in needed)
             return n.Solutions(replace(conjunction, projection=projection))
-        case n.Quads() | n.Rows():
+        case n.Quads():
+            asked = tuple(v for v in node.variables if v in needed)
+            return node if asked == node.variables else replace(node, columns=asked)
+        case n.Rows():
             return node
         case n.Extend(inner, variable) | n.EqualityKey(inner, variable):
             return replace(node, input=made[inner]) if variable in needed else made[inner]
@@ -103,6 +106,11 @@ def _made(node: Node, needed: Columns, made: dict[Node, Node]) -> Node:
             return replace(node, input=made[inner])
         case n.Distinct(inner) | n.TopK(inner) | n.Ordered(inner) | n.Template(inner) | n.Ask(inner):
             return replace(node, input=_all_of(inner, made))
+
+
+def _reorders(whole: n.Project, leaf: n.Solutions) -> bool:
+    hidden = frozenset(leaf.conjunction.variables) - frozenset(leaf.variables)
+    return all(name == column and name not in hidden for name, column in whole.columns)
 
 
 def _all_of(node: Node, made: dict[Node, Node]) -> Node:

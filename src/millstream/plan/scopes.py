@@ -8,7 +8,7 @@ from pyoxigraph import NamedNode, Variable
 
 from millstream.language import algebra as a
 from millstream.plan.conjunction import GraphSource, MergedSource, Source, WindowSource
-from millstream.plan.nodes import Distinct, Node, Quads, kept
+from millstream.plan.nodes import Distinct, Join, Node, Quads, kept
 
 
 class Names:
@@ -42,20 +42,30 @@ class Scope:
     """What a pattern is evaluated over.
 
     Where values are given (the graph's name for GRAPH ?g, the solution of an outer pattern for EXISTS), every row carries
-    them in columns, and `domain` has all combinations that there are.
+    them in columns, and `domain` has all combinations that there are; `graphs` has the names alone.
     """
 
     names: Names = field(compare=False)
     source: Source | NamedGraphs
     given: tuple[Variable, ...] = ()
     domain: Node | None = None
+    graphs: Node | None = None
 
     def over(self, source: Source | NamedGraphs) -> Scope:
+        """Another place, for the same values."""
         if isinstance(source, NamedGraphs):
             s, p, o = (self.names.fresh(place) for place in "spo")
-            graphs = Quads(a.TriplePattern(s, p, o), source.variable, source.named)
-            return Scope(self.names, source, (source.variable,), Distinct(kept(graphs, (source.variable,))))
-        return Scope(self.names, source)
+            quads = Quads(a.TriplePattern(s, p, o), source.variable, source.named)
+            graphs = Distinct(kept(quads, (source.variable,)))
+            domain = graphs if self.domain is None else Join(self.domain, graphs)
+            return Scope(self.names, source, (*self.given, source.variable), domain, graphs)
+        return replace(self, source=source, graphs=None)
+
+    @property
+    def alone(self) -> Scope:
+        """The same place without the solution of an outer pattern."""
+        tags = (self.source.variable,) if isinstance(self.source, NamedGraphs) else ()
+        return replace(self, given=tags, domain=self.graphs)
 
     def for_each(self, given: tuple[Variable, ...], domain: Node) -> Scope:
         """The same place, once for each combination of further values."""

@@ -1,6 +1,6 @@
 """Expressions as functions of whole columns of ids.
 
-Logic, comparisons, tests of kinds and integer arithmetic work on the ids themselves wherever the values are in them;
+Logic, comparisons, tests of kinds and exact arithmetic work on the ids themselves wherever the values are in them;
 the rows for which they are not, and every other expression, go through `rows`. That is decided row by row, so a
 result never depends on what else is in the batch.
 """
@@ -8,22 +8,23 @@ result never depends on what else is in the batch.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from pyoxigraph import Literal, NamedNode, Variable
 
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.dictionary_kinds import Kind
 from millstream.language import algebra as a
 from millstream.language.scope import mentioned
-from millstream.operators.expressions import arithmetic
 from millstream.operators.expressions.batch import ERROR, FALSE, TRUE, Batch, Ids, Truths
 from millstream.operators.expressions.comparing import KIND_SHIFT, compare_columns, effective_booleans, is_member
+from millstream.operators.expressions.formulas import Formula, compile_formula
+from millstream.operators.expressions.programs import is_leaf
 from millstream.operators.expressions.rows import Row, RowCompiler
 from millstream.operators.expressions.texts import text_test
-from millstream.operators.expressions.values import XSD, ExpressionError, Value, boolean
+from millstream.operators.expressions.values import XSD, Value, boolean
 
 TruthFunction: TypeAlias = Callable[[Batch], Truths]
 IdFunction: TypeAlias = Callable[[Batch], Ids]
@@ -33,8 +34,8 @@ _AND = np.array(((FALSE, FALSE, FALSE), (FALSE, TRUE, ERROR), (FALSE, ERROR, ERR
 _OR = np.array(((FALSE, TRUE, ERROR), (TRUE, TRUE, TRUE), (ERROR, TRUE, ERROR)), np.uint8)
 _NOT = np.array((TRUE, FALSE, ERROR), np.uint8)
 
-_LARGEST = (1 << 58) - 1
-"""The largest integer, up to its sign, that is always in an id."""
+_TRUTHS = np.array((FALSE, TRUE, ERROR, ERROR), np.uint8)
+"""By the last bit of a boolean's id, and the sign for an error, which has none."""
 
 _SMALL_INTEGERS = frozenset({"DAY", "HOURS", "MINUTES", "MONTH", "STRLEN", "YEAR"})
 """Functions whose results are always in their ids."""
@@ -56,12 +57,29 @@ class ColumnCompiler:
         self._base = base
         self._false = dictionary.encode_one(f'"false"^^<{XSD}boolean>')
         self._true = dictionary.encode_one(f'"true"^^<{XSD}boolean>')
-        self._zero = dictionary.encode_one(f'"0"^^<{XSD}integer>')
+        self._dictionary = dictionary
 
     # Truth.
 
     def truth(self, expression: a.Expression) -> TruthFunction:
         """Effective boolean values."""
+        formula = None if is_leaf(expression) else self._formula(a.Not(a.Not(expression)))
+        if formula is None:
+            return self._truth(expression)
+        # Seldom needed, and for a long expression as much work again at every level.
+        otherwise = cache(lambda: self._truth(expression))
+
+        def decide(batch: Batch) -> Truths:
+            ids, undecided = formula.run(batch)
+            truths: Truths = _TRUTHS[(ids & 1) | (ids >> 63 & 2)]
+            if undecided is not None:
+                truths[undecided] = otherwise()(batch.take(undecided, formula.reads))
+            return truths
+
+        return decide
+
+    def _truth(self, expression: a.Expression) -> TruthFunction:
+        """As `truth`, without a formula for the whole."""
         match expression:
             case a.And(left, right):
                 return self._connective(left, right, _AND, FALSE)
@@ -141,8 +159,8 @@ class ColumnCompiler:
                 return self._boolean_ids(expression)
             case a.FunctionCall(str() as function) if function in _KIND_TESTS:
                 return self._boolean_ids(expression)
-            case a.Arithmetic("+" | "-" | "*" as operator, left, right) if _in_columns(expression):
-                return self._arithmetic(operator, self.ids(left), self.ids(right))
+            case a.Arithmetic() | a.UnaryMinus() | a.UnaryPlus() | a.FunctionCall("ABS" | "CEIL" | "FLOOR" | "ROUND"):
+                return self._number_ids(expression)
             case a.FunctionCall("IF", (condition, then, otherwise)):
                 return self._choice(condition, then, otherwise)
             case a.FunctionCall("COALESCE", choices) if choices:
@@ -155,26 +173,26 @@ class ColumnCompiler:
         truth, table = self.truth(expression), np.array((self._false, self._true, -1), np.int64)
         return lambda batch: table[truth(batch)]
 
-    def _arithmetic(self, operator: str, left: IdFunction, right: IdFunction) -> IdFunction:
-        """Integers whose result fits an id are computed at once, and the rest by value."""
-
-        def by_value(row: Row) -> Value:
-            first, second = row
-            if first is None or second is None:
-                raise ExpressionError
-            return arithmetic.calculate(operator, first, second)
+    def _number_ids(self, expression: a.Expression) -> IdFunction:
+        """Exact numbers are computed at once, and the rest by value."""
+        formula = self._formula(expression)
+        by_row, variables = self._by_row(expression)
+        if formula is None:
+            return lambda batch: batch.evaluate(by_row, [batch.column(v) for v in variables])
 
         def calculate(batch: Batch) -> Ids:
-            first, second = left(batch), right(batch)
-            integers = (first >> KIND_SHIFT == Kind.INTEGER) & (second >> KIND_SHIFT == Kind.INTEGER)
-            results, fits = _integer_results(operator, first - self._zero, second - self._zero)
-            results += self._zero
-            rest = np.flatnonzero(~(integers & fits))
-            if len(rest):
-                results[rest] = batch.part(len(rest)).evaluate(by_value, (first[rest], second[rest]))
-            return results
+            ids, undecided = formula.run(batch)
+            if undecided is not None:
+                rest = batch.take(undecided, formula.reads)
+                ids[undecided] = rest.evaluate(by_row, [rest.column(v) for v in variables])
+            return ids
 
         return calculate
+
+    def _formula(self, expression: a.Expression) -> Formula | None:
+        return compile_formula(
+            expression, self._dictionary, lambda part: self.ids(part) if _is_small_integer(part) else None
+        )
 
     def _choice(self, condition: a.Expression, then: a.Expression, otherwise: a.Expression) -> IdFunction:
         truth, branches = self.truth(condition), ((TRUE, then), (FALSE, otherwise))
@@ -218,12 +236,12 @@ def _in_columns(expression: a.Expression) -> bool:
     match expression:
         case Variable() | NamedNode() | Literal():
             return True
-        case a.Arithmetic("+" | "-" | "*", left, right):
-            return _in_columns(left) and _in_columns(right)
-        case a.FunctionCall(str() as function):
-            return function in _SMALL_INTEGERS
         case _:
-            return False
+            return _is_small_integer(expression)
+
+
+def _is_small_integer(expression: a.Expression) -> bool:
+    return isinstance(expression, a.FunctionCall) and expression.function in _SMALL_INTEGERS
 
 
 def _same_term(left: IdFunction, right: IdFunction) -> TruthFunction:
@@ -238,14 +256,3 @@ def _same_term(left: IdFunction, right: IdFunction) -> TruthFunction:
 
 def _is_numeric(row: Row) -> Value:
     return boolean(row[0] is not None and row[0].is_numeric)
-
-
-def _integer_results(operator: str, left: Ids, right: Ids) -> tuple[Ids, npt.NDArray[np.bool_]]:
-    """Sums, differences or products, and which of them fit an id; wherever operands are no integers, anything."""
-    if operator == "*":
-        results = left * right
-        # The nearest float cannot cross the limit unnoticed: below half of it, the product is exact.
-        fits = np.abs(left.astype(np.float64) * right.astype(np.float64)) < _LARGEST / 2
-        return results, fits
-    results = left + right if operator == "+" else left - right
-    return results, np.abs(results) <= _LARGEST

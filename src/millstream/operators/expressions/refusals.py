@@ -10,13 +10,6 @@ from millstream.language.scope import children
 from millstream.operators.expressions.casts import CASTS
 from millstream.operators.expressions.values import LANGUAGE_TYPES
 
-_FRESH = {
-    "RAND": "An answer would depend on when it is evaluated; compute the value before it enters the stream.",
-    "UUID": "An answer would have another name every time it is evaluated; build one with IRI(CONCAT(...)).",
-    "STRUUID": "An answer would have another name every time it is evaluated; build one with CONCAT(...).",
-    "BNODE": "An answer would have another node every time it is evaluated; use one in the CONSTRUCT template.",
-}
-
 
 def check(expression: a.Expression) -> None:
     """Raises for the first part, from the left, that is not evaluated."""
@@ -31,8 +24,6 @@ def check(expression: a.Expression) -> None:
                 raise _refused(f"the function {function}", f"Functions with an IRI are the casts {known}.", place)
             if len(arguments) != 1:
                 raise _refused(f"the cast {function} of {len(arguments)} arguments", "Cast one argument.", place)
-        case a.FunctionCall(str() as function, _, place) if function in _FRESH:
-            raise _refused(f"{function}()", _FRESH[function], place)
         case Literal() if expression.datatype.value in LANGUAGE_TYPES and not expression.language:
             what = f"the literal {expression}"
             raise _refused(what, "Strings of this type have a language: write it behind an @.", None)

@@ -1,0 +1,106 @@
+"""Arithmetic, comparisons and logic as steps of a row program (`kernels.row_program`), which decides most rows by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from pyoxigraph import Literal, NamedNode, Variable
+
+from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.dictionary_kinds import Kind
+from millstream.kernels.row_program import Operation
+from millstream.language import algebra as a
+
+Step: TypeAlias = tuple[int, int]
+"""An operation and its argument."""
+
+Leaf: TypeAlias = Callable[[a.Expression], Step | None]
+"""The step that pushes a variable, a constant or whatever else the caller has a column for; None if there is none."""
+
+_KIND_SHIFT = 59
+
+_ARITHMETIC = {"+": Operation.ADD, "-": Operation.SUBTRACT, "*": Operation.MULTIPLY, "/": Operation.DIVIDE}
+_COMPARISONS = {
+    "=": Operation.EQUAL,
+    "!=": Operation.UNEQUAL,
+    "<": Operation.LESS,
+    ">": Operation.GREATER,
+    "<=": Operation.LESS_OR_EQUAL,
+    ">=": Operation.GREATER_OR_EQUAL,
+}
+_FUNCTIONS = {
+    "ABS": Operation.ABS,
+    "BOUND": Operation.BOUND,
+    "CEIL": Operation.CEIL,
+    "FLOOR": Operation.FLOOR,
+    "ROUND": Operation.ROUND,
+}
+
+
+def steps_of(expression: a.Expression, leaf: Leaf) -> list[Step] | None:
+    """The steps that push an expression's value; None if a part of it has none."""
+    steps: list[Step] = []
+    return steps if _write(expression, leaf, steps) else None
+
+
+def _write(expression: a.Expression, leaf: Leaf, steps: list[Step]) -> bool:
+    match expression:
+        case a.Arithmetic(operator, left, right):
+            return _both(left, right, _ARITHMETIC[operator], leaf, steps)
+        case a.Comparison(operator, left, right):
+            # Texts have an order that is not in their ids: a program would leave all rows undecided.
+            if operator not in ("=", "!=") and (_is_text(left) or _is_text(right)):
+                return False
+            return _both(left, right, _COMPARISONS[operator], leaf, steps)
+        case a.And(left, right):
+            return _both(left, right, Operation.AND, leaf, steps)
+        case a.Or(left, right):
+            return _both(left, right, Operation.OR, leaf, steps)
+        case a.Not(operand):
+            return _one(operand, Operation.NOT, leaf, steps)
+        case a.UnaryMinus(operand):
+            return _one(operand, Operation.MINUS, leaf, steps)
+        case a.UnaryPlus(operand):
+            return _one(operand, Operation.PLUS, leaf, steps)
+        case a.FunctionCall(str() as function, (operand,)) if function in _FUNCTIONS:
+            return _one(operand, _FUNCTIONS[function], leaf, steps)
+        case _:
+            step = leaf(expression)
+            if step is None:
+                return False
+            steps.append(step)
+            return True
+
+
+def _one(operand: a.Expression, operation: int, leaf: Leaf, steps: list[Step]) -> bool:
+    if not _write(operand, leaf, steps):
+        return False
+    steps.append((operation, 0))
+    return True
+
+
+def _both(left: a.Expression, right: a.Expression, operation: int, leaf: Leaf, steps: list[Step]) -> bool:
+    return _write(left, leaf, steps) and _one(right, operation, leaf, steps)
+
+
+def _is_text(expression: a.Expression) -> bool:
+    return isinstance(expression, Literal) and (bool(expression.language) or str(expression).endswith('"'))
+
+
+def constant_step(constant: NamedNode | Literal, dictionary: Dictionary) -> Step | None:
+    """The step that pushes a constant; None for a value outside of ids, of which a program knows nothing.
+
+    Whoever runs the program holds the id, unless the value is in it.
+    """
+    term_id = dictionary.encode_one(str(constant))
+    return None if term_id >> _KIND_SHIFT == Kind.TYPED else (Operation.CONSTANT, term_id)
+
+
+def is_outside(term_id: int) -> bool:
+    """Whether an id names a term in a dictionary, so that somebody must hold it."""
+    return 0 <= term_id >> _KIND_SHIFT <= Kind.TYPED
+
+
+def is_leaf(expression: a.Expression) -> bool:
+    return isinstance(expression, Variable | NamedNode | Literal)

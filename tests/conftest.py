@@ -1,0 +1,18 @@
+"""Where tests run: those that start Spark stay in one process, which they share a session in, and begin first."""
+
+from __future__ import annotations
+
+import pytest
+
+_START_SPARK_THEMSELVES = ("test_run_spark.py", "test_taxis.py", "test_documentation.py", "test_session.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if _is_on_spark(item):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+    items.sort(key=lambda item: not _is_on_spark(item))
+
+
+def _is_on_spark(item: pytest.Item) -> bool:
+    return "spark" in getattr(item, "fixturenames", ()) or item.path.name in _START_SPARK_THEMSELVES

@@ -1,0 +1,123 @@
+"""What random queries found: one fact each, in the smallest form that showed it, against the reference evaluator."""
+
+from __future__ import annotations
+
+import pytest
+
+from millstream import Engine
+from tests.engine.machines import check, take_step
+from tests.engine.notation import NAMESPACE, S, nt
+from tests.engine.scenarios import Scenario, Step
+
+G = f"{NAMESPACE}g"
+
+
+def scenario(query: str, *steps: Step, output: str = "changes") -> Scenario:
+    return Scenario(f"PREFIX : <{NAMESPACE}> {query}", output, 0, 0, steps)
+
+
+def push(at_ms: int, *triples: str) -> Step:
+    return Step("push", S, (nt(*triples),), at_ms)
+
+
+def insert(at_ms: int, *triples: str, graph: str | None = None) -> Step:
+    return Step("insert", graph, (nt(*triples),), at_ms)
+
+
+def delete(at_ms: int, *triples: str, graph: str | None = None) -> Step:
+    return Step("delete", graph, (nt(*triples),), at_ms)
+
+
+def test_a_variable_is_the_same_term_as_itself() -> None:
+    check(scenario("SELECT * { ?a :p ?b . ?b :q ?c FILTER(sameTerm(?a, ?a)) }", insert(0, "a p b", "b q c")))
+
+
+def test_what_a_sub_query_leaves_out_is_not_selected_around_it() -> None:
+    check(scenario("SELECT ?d { { SELECT ?a { ?a :p ?d } } }", insert(0, "a p b")))
+
+
+def test_equal_sub_queries_multiply_their_solutions() -> None:
+    check(scenario("SELECT ?a { { SELECT ?a { ?a :p ?b } } { SELECT ?a { ?a :p ?b } } }", insert(0, "a p b", "a p c")))
+
+
+@pytest.mark.parametrize("inner", ["", "BIND(1 AS ?x)", "OPTIONAL { ?x :p ?y }"])
+def test_a_named_graph_is_there_while_it_has_a_triple(inner: str) -> None:
+    query = f"SELECT * {{ GRAPH :g {{ {inner} }} }}"
+    check(scenario(query, insert(1, "a q b", graph=G), delete(2, "a q b", graph=G), insert(3, "a p b", graph=G)))
+
+
+@pytest.mark.parametrize("graph", [":g", "?g"])
+@pytest.mark.parametrize("inner", ["VALUES ?x { 1 }", "{ SELECT (COUNT(*) AS ?n) { ?x :p ?y } }", ":a :p* ?x"])
+def test_a_graph_that_is_not_there_has_no_solutions_though_none_needs_a_triple(graph: str, inner: str) -> None:
+    # Not against the reference evaluator: its outside engine departs from section 18.6 here.
+    engine = Engine()
+    query = engine.register(f"PREFIX : <{NAMESPACE}> SELECT * {{ GRAPH {graph} {{ {inner} }} }}", "changes")
+    engine.insert(nt("a q b"), at_ms=1, graph=G)
+    engine.delete(nt("a q b"), at_ms=2, graph=G)
+    assert [(x.at_ms, x.weight) for x in query.take()] == [(1, 1), (2, -1)]
+
+
+@pytest.mark.parametrize("tail", ["LIMIT 1", "HAVING (COUNT(*) > 0) LIMIT 1"])
+def test_what_a_group_counts_at_registration_is_one_change_with_what_it_has_before(tail: str) -> None:
+    query = f"SELECT * {{ STREAM <{S}> [RANGE 6] {{ ?a :p ?b }} {{ SELECT (COUNT(*) AS ?n) {{ ?c :p ?d }} {tail} }} }}"
+    for first in (insert(0, "a p b"), push(0, "a q b")):
+        engine = Engine()
+        take_step(engine, first)
+        engine.insert(nt("c p d"), at_ms=0)
+        registered = engine.register(f"PREFIX : <{NAMESPACE}> {query}", "changes")
+        engine.push(S, nt("e p f"), at_ms=1)
+        assert [(x.at_ms, x.weight) for x in registered.take()] == [(1, 1)]
+    engine = Engine()
+    engine.load(nt("c p d").encode(), format="nt")
+    registered = engine.register(f"PREFIX : <{NAMESPACE}> {query}", "changes")
+    engine.push(S, nt("e p f"), at_ms=1)
+    assert [(x.at_ms, x.weight) for x in registered.take()] == [(1, 1)]
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        '"NaN"^^xsd:double',
+        '"NaN"^^xsd:float',
+        '"abc"^^xsd:integer',
+        '"never"^^xsd:dateTime',
+        '"x"^^<urn:unknown>',
+        '"x"@en',
+        '"P1Y"^^xsd:duration',
+    ],
+)
+def test_values_join_with_the_same_term_whether_it_equals_itself_or_not(term: str) -> None:
+    # Not against the reference evaluator: its outside engine keeps numbers by value.
+    engine = Engine()
+    prologue = f"PREFIX : <{NAMESPACE}> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>"
+    query = engine.register(f"{prologue} SELECT * {{ VALUES ?b {{ {term} }} ?a :p ?b }}", "changes")
+    whole = term.replace("xsd:", "<http://www.w3.org/2001/XMLSchema#") + (">" if "xsd:" in term else "")
+    engine.insert(f"<{NAMESPACE}a> <{NAMESPACE}p> {whole} .", at_ms=0)
+    assert len(query.take()) == 1
+
+
+def test_alternatives_of_a_path_are_a_union() -> None:
+    # Not against the reference evaluator: its outside engine drops repeats.
+    engine = Engine()
+    one = engine.register(f"PREFIX : <{NAMESPACE}> SELECT * {{ ?a :p|:p|:q ?b }}", "changes")
+    other = engine.register(f"PREFIX : <{NAMESPACE}> SELECT * {{ ?a (:p|:q)/^(:p|:q) ?b }}", "changes")
+    engine.insert(nt("a p b", "a q b"), at_ms=0)
+    assert (len(one.take()), len(other.take())) == (3, 4)
+
+
+def test_a_value_assigned_inside_of_a_graph_must_be_its_name() -> None:
+    # Not against the reference evaluator: its outside engine lets the value assigned win.
+    engine = Engine()
+    query = engine.register(f"PREFIX : <{NAMESPACE}> SELECT ?g {{ GRAPH ?g {{ ?a :p ?b BIND(?b AS ?g) }} }}", "changes")
+    engine.insert(nt("a p b", "a p g"), at_ms=0, graph=G)
+    assert [x.bindings["g"].value for x in query.take()] == [G]
+
+
+@pytest.mark.parametrize("inside", ["{ SELECT ?a { ?a :p ?b } }", "{ SELECT (COUNT(*) AS ?n) { ?a :p ?b } }"])
+def test_a_sub_query_inside_of_a_graph_stays_in_it(inside: str) -> None:
+    # Not against the reference evaluator: its outside engine forgets the graph.
+    engine = Engine()
+    query = engine.register(f"PREFIX : <{NAMESPACE}> SELECT * {{ GRAPH ?g {{ ?a :p ?b {inside} }} }}", "changes")
+    engine.insert(nt("a p b"), at_ms=0, graph=G)
+    engine.insert(nt("a p b"), at_ms=1, graph=f"{NAMESPACE}h")
+    assert [(x.at_ms, x.weight) for x in query.take()] == [(0, 1), (1, 1)]
