@@ -190,3 +190,27 @@ def test_csrbench_answers_as_many_rows_as_the_engine(tmp_path: Path) -> None:
         "q.rq", "--stream", f"http://e/s={data}", "--time", "rate:1", "--element", "file", "--output", "o.csv", cwd=tmp_path
     )
     assert summary(found.stderr).startswith("done: 34 elements, 15,188 triples")
+
+
+def test_what_a_query_constructs_is_a_stream_again_as_n_quads(folder: Path) -> None:
+    construct = "CONSTRUCT { ?x <http://e/has> ?v } { STREAM <http://e/s> [RANGE 1s] { ?x <http://e/v> ?v } }"
+    (folder / "q.rq").write_text(construct)
+    (folder / "s.nt").write_text("<http://e/x> <http://e/v> 7 .\n".replace("7", LITERALS[1]))
+    given = ("q.rq", "--stream", "http://e/s=s.nt", "--time", "rate:1")
+    quads = list(ox.parse(run(*given, "--format", "nquads", cwd=folder).stdout.encode(), format=ox.RdfFormat.N_QUADS))
+    assert [str(q.triple) for q in quads if q.predicate.value == "http://e/has"] == [
+        f"<http://e/x> <http://e/has> {LITERALS[1]}"
+    ]
+    table = run(*given, "--format", "csv", cwd=folder).stdout
+    assert table.splitlines() == ["at_ms,weight,subject,predicate,object", "0,1,http://e/x,http://e/has,7"]
+
+
+def test_what_a_query_asks_is_a_boolean_in_all_formats(folder: Path) -> None:
+    (folder / "q.rq").write_text("ASK { STREAM <http://e/s> [RANGE 1s] { ?x <http://e/v> ?v } }")
+    given = ("q.rq", "--stream", "http://e/s=s.nt", "--time", "rate:1")
+    assert run(*given, "--format", "csv", cwd=folder).stdout.splitlines() == [
+        "at_ms,weight,boolean", "0,1,true", "1000,1,false", "1000,1,true", "2000,1,false", "2000,1,true",
+        "3000,1,false", "3000,1,true", "4000,1,false",
+    ]  # fmt: skip
+    lines = [json.loads(line) for line in run(*given, "--format", "ndjson", cwd=folder).stdout.splitlines()]
+    assert [line["bindings"]["boolean"]["value"] for line in lines[:2]] == ["true", "false"]

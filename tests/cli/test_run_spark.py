@@ -18,3 +18,13 @@ def test_a_source_that_is_given_twice_is_refused(tmp_path: Path, option: str, va
     given = ("--stream", "http://e/a=a.nt") if option != "--stream" else ()
     found = millstream("run", "q.rq", *given, option, value, option, value, "--time", "rate:1", cwd=tmp_path, code=2)
     assert "is given twice" in found.stderr
+
+
+def test_a_query_that_reads_what_another_constructs_is_refused(tmp_path: Path) -> None:
+    made = "REGISTER ISTREAM <http://e/made> AS CONSTRUCT { ?x <http://e/q> ?y } { STREAM <http://e/a> [NOW] { ?x ?p ?y } }"
+    (tmp_path / "made.rq").write_text(made)
+    (tmp_path / "read.rq").write_text("SELECT * { STREAM <http://e/made> [NOW] { ?x ?p ?y } }")
+    (tmp_path / "a.nt").write_text("<http://e/x> <http://e/p> <http://e/y> .\n")
+    given = ("--stream", "http://e/a=a.nt", "--time", "rate:1", "--engine", "spark")
+    found = millstream("run", "made.rq", "read.rq", *given, cwd=tmp_path, code=2)
+    assert "read reads <http://e/made>, which made constructs" in found.stderr

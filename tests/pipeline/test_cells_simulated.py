@@ -46,13 +46,13 @@ def elements_of(draw: st.DrawFn, lateness_ms: int, changes: bool) -> tuple[Eleme
 
 
 @st.composite
-def some_settings(draw: st.DrawFn) -> Setting:
+def some_settings(draw: st.DrawFn, texts: st.SearchStrategy[str]) -> Setting:
     lateness_ms = draw(st.sampled_from([0, 0, 2]))
     chosen = draw(st.sampled_from([SOURCES[:1], SOURCES[:2], SOURCES[:3], SOURCES]))
     found = tuple(draw(elements_of(lateness_ms, s.changes)) for s in chosen)
     output = draw(st.sampled_from([None, "istream", "dstream", "rstream", "changes", "changes"]))
     loaded = tuple(draw(st.lists(triples, max_size=4)))
-    return Setting(draw(queries()), output, lateness_ms, loaded, tuple(chosen), found)
+    return Setting(draw(texts), output, lateness_ms, loaded, tuple(chosen), found)
 
 
 def expected(setting: Setting) -> tuple[Counter[Row], int]:
@@ -103,7 +103,12 @@ def simulated(setting: Setting, cells: int, seed: int, cuts: list[int]) -> Job |
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
-@given(some_settings(), st.sampled_from([1, 2, 3, 4, 8]), st.integers(0, 1 << 30), st.lists(st.integers(0, 4), max_size=6))
+@given(
+    some_settings(queries()),
+    st.sampled_from([1, 2, 3, 4, 8]),
+    st.integers(0, 1 << 30),
+    st.lists(st.integers(0, 4), max_size=6),
+)
 def test_cells_answer_as_one_engine(setting: Setting, cells: int, seed: int, cuts: list[int]) -> None:
     job = simulated(setting, cells, seed, cuts)
     assume(job is not None)

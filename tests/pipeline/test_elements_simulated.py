@@ -23,10 +23,13 @@ def event_queries(draw: st.DrawFn) -> str:
     body = [f"STREAM <{STREAMS[0]}> [EVENT] {{ {blocks[0]} }}"]
     for block in blocks[1:]:
         place = draw(st.sampled_from([f"STREAM <{STREAMS[0]}> [EVENT] ", f"GRAPH <{GRAPHS[1]}> ", ""]))
-        body.append(f"{place}{{ {block} }}")
+        # What hangs on the first block has no answer without it either.
+        around = draw(st.sampled_from(["%s", "%s", "OPTIONAL { %s }", "MINUS { %s }", "FILTER NOT EXISTS { %s }"]))
+        body.append(around % f"{place}{{ {block} }}")
     if draw(st.integers(0, 2)) == 0:
         body.append(f"FILTER({draw(filters)})")
-    return f"SELECT * WHERE {{ {' '.join(body)} }}"
+    head, tail = draw(st.sampled_from([("*", "")] * 3 + [("DISTINCT ?a", ""), ("?a (COUNT(*) AS ?n)", " GROUP BY ?a")]))
+    return f"SELECT {head} WHERE {{ {' '.join(body)} }}{tail}"
 
 
 @st.composite

@@ -124,6 +124,14 @@ def test_all_answers_of_every_window_need_not_meet() -> None:
     assert cells(query).places == ((0, 0),)
 
 
+def test_an_order_needs_one_cell_only_where_it_shows() -> None:
+    closing = "STREAM :s [RANGE 9 STEP 3]"
+    query = f"REGISTER %s <http://o> AS SELECT ?b {{ {closing} {{ ?a :p ?b }} }} ORDER BY DESC(?a)"
+    assert why(query % "RSTREAM") == "the order of the answers of a window needs all of them"
+    # A key that is not selected does not tell answers apart.
+    assert [v.value for v in cells(query % "ISTREAM").variables] == ["b"]
+
+
 def test_any_graph_needs_one_cell_that_sees_all() -> None:
     assert cells(f"SELECT * {{ {STREAM} {{ ?a :p ?b }} GRAPH ?g {{ ?b :q ?c }} }}").whole
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -29,14 +30,25 @@ from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanner
 from millstream.kernels.scanner_summary import Summary
 from millstream.language import parse_query
+from millstream.language.algebra import Query
 from millstream.language.windows import Triples as TriplesWindow
 from millstream.operators.dataflow import Dataflow
 from millstream.operators.expressions import Evaluator
 from millstream.operators.rows import ELEMENT, EXPIRY, tick, time_of
 from millstream.plan.compiler import compile_query
+from millstream.plan.nodes import Node
 from millstream.plan.sources import sources_of
 
 _HOUSEKEEPING_EVERY = 4096
+
+
+@lru_cache(maxsize=64)
+def _planned(text: str, base: str | None, output: str | None) -> tuple[Query, Node]:
+    """A query and its plan; the cells of a job, and queries that come again, ask for the same ones."""
+    query = parse_query(text, base)
+    if output is not None:
+        query = replace(query, output=output_named(output))
+    return query, compile_query(query)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,10 +303,7 @@ class Core:
         """A query with its run, among the others but without any state."""
         if not isinstance(text, str):
             raise OptionError(f"a query is text, got {text!r}.")
-        query = parse_query(text, base)
-        if output is not None:
-            query = replace(query, output=output_named(output))
-        plan = compile_query(query)
+        query, plan = _planned(text, base, output)
         evaluator = Evaluator(self.dictionary, now_ms=now_ms, base=query.base)
         options = self.options
         operator = Dataflow(

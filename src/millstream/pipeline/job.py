@@ -21,6 +21,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from millstream.engine.feeding import fed_stream
 from millstream.errors import DataError, LateElementError, MillstreamError, OptionError, SnapshotError
 from millstream.pipeline.complaints import complaint_of
 from millstream.pipeline.continuous import DEFAULT_CELLS, Files, Job, plan_job
@@ -96,6 +97,16 @@ class _SparkRun:
             if twice:
                 what = twice[0] or "the default graph"
                 raise OptionError(f"{option} {what} is given twice: on Spark, put its files in one folder or glob")
+        for query in options.queries:
+            fed = fed_stream(query.query)
+            readers = [
+                q.name for q in options.queries if q is not query and fed in {w.stream.value for w in q.query.windows}
+            ]
+            if readers:
+                raise OptionError(
+                    f"{readers[0]} reads <{fed}>, which {query.name} constructs: on Spark each query is a job of its own; "
+                    "run them with --engine embedded, or write the triples to files and read those."
+                )
 
     def _tells(self, query: int, stream: str | None) -> bool:
         """Whether what is wrong with a stream is told by this query: by the first that reads it, since all see the same."""

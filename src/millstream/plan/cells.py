@@ -18,7 +18,7 @@ from millstream.language.printer import Printer
 from millstream.language.windows import Elements, Event, Step, Triples
 from millstream.plan.compiler import compile_query
 from millstream.plan.conjunction import PatternVariable
-from millstream.plan.nodes import Node, Quads, in_order, leaf_patterns
+from millstream.plan.nodes import Node, Ordered, Quads, in_order, leaf_patterns
 from millstream.plan.partitioning import Cut, cuts_of, obstacle_to, only_adds, waits_for_streams
 
 _MOST_DIMENSIONS = 6
@@ -70,6 +70,8 @@ def cells_for(
     one_order = _needs_one_order(query, plan, changing=changing)
     if one_order is not None:
         return Cells((), (), f"one cell: {one_order}", whole=True)
+    if isinstance(plan, Ordered) and query.output is a.Output.RSTREAM:
+        return Cells((), (), "one cell: the order of the answers of a window needs all of them")
     cuts = _candidates(query, plan)
     if not cuts:
         return Cells((), (), f"one cell: {_obstacle(plan)}")

@@ -157,7 +157,7 @@ def _above(node: Node, kinds: Sequence[Kind], sure: frozenset[Variable]) -> Kind
         return None
     columns = split[0]
     match node:
-        case n.Filter():
+        case n.Filter() | n.EqualityKey():
             return columns
         case n.Extend(_, variable, expression):
             return columns | {variable} if expression in columns else columns
@@ -185,6 +185,9 @@ def _above(node: Node, kinds: Sequence[Kind], sure: frozenset[Variable]) -> Kind
             return columns & frozenset(keys) or f"{of} all rows together"
         case n.TopK(_, _, _, _, limit):
             return "an order needs all rows" if limit is None else f"the first {limit} of an order need all rows"
+        case n.Ordered(inner, _, seen):
+            # Keys that nobody sees do not tell answers apart.
+            return columns & frozenset(inner.variables[:seen])
         case n.Template(_, triples):
             # Triples that all have the variable in the same place are told apart by it.
             terms = zip(*((t.subject, t.predicate, t.object) for t in triples), strict=True)
