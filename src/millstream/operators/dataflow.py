@@ -28,8 +28,9 @@ from millstream.operators.rowwise import RowNode, RowWise, chains_of
 from millstream.plan.conjunction import Source, SourcedPattern
 from millstream.plan.nodes import Node, Ordered, Quads, Solutions, in_order, inputs_of
 
-_FEW = 8
 _BY_TIME = (EXPIRY, GRID)
+
+_FEW = 8
 """Up to how many rows Python looks at them faster than NumPy."""
 
 Schedule = list[tuple[int, Callable[..., Deltas], tuple[int, ...]]]
@@ -279,8 +280,10 @@ class Dataflow:
 
 def one_number_a_change(deltas: Deltas) -> Deltas:
     """The same with one number for what is one change, in all leaves alike; see `number_of`."""
-    if len(deltas.tick) <= _FEW and all(at_tick & 3 not in _BY_TIME for at_tick in deltas.tick.tolist()):
-        return deltas
+    if len(deltas.tick) <= _FEW:
+        numbered = zip(deltas.tick.tolist(), deltas.change.tolist(), strict=True)
+        if all(at_tick & 3 not in _BY_TIME or number == -1 for at_tick, number in numbered):
+            return deltas
     by_time = np.isin(deltas.tick & 3, _BY_TIME)
     if not by_time.any() or (deltas.change[by_time] == -1).all():
         return deltas

@@ -53,14 +53,15 @@ class Kept:
         outside = (ids.view(np.uint64) < _FIRST_INLINED).nonzero()[0]
         if not len(outside):
             return
-        ids, tick = ids[outside], tick[outside]
-        places, sign = self._counts.apply(ids.reshape(-1, 1), weight[outside])
-        if len(places):
-            came = sign > 0
-            self._keeper.hold(ids[places[came]])
-            last = places[~came]
-            if len(last):
-                self._keeper.release(ids[last], int(tick[last].max()))
+        if len(outside) < len(ids):
+            ids, weight, tick = ids[outside], weight[outside], tick[outside]
+        places, sign = self._counts.apply(ids.reshape(-1, 1), weight)
+        came = places[sign > 0]
+        if len(came):
+            self._keeper.hold(ids[came])
+        if len(came) < len(places):
+            last = places[sign < 0]
+            self._keeper.release(ids[last], int(tick[last].max()))
 
     def close(self, at_tick: int) -> None:
         self._keeper.release(self._counts.counted()[0][:, 0], at_tick)

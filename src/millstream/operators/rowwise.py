@@ -35,6 +35,7 @@ class RowWise:
         self._variables = chain[-1].variables
         self._evaluator = evaluator
         self._keeper = keeper
+        self._nothing = empty(len(self._variables))
         for node in chain:
             if not isinstance(node, Project):
                 evaluator.check(node.expression)
@@ -52,7 +53,7 @@ class RowWise:
 
     def begin(self, at_tick: int, change: int) -> Deltas:
         """Nothing: no rows give none."""
-        return empty(len(self._variables))
+        return self._nothing
 
     def apply(self, *inputs: Deltas) -> Deltas:
         """What changes of the rows make of what is made of each."""
@@ -68,9 +69,11 @@ class RowWise:
                 columns, places = self._decide(rows.columns, columns, places, undecided)
         if places is None:
             found = Deltas(columns, rows.tick, rows.change, rows.weight)
+        elif not len(places):
+            return self._nothing
         else:
             found = Deltas(columns, rows.tick[places], rows.change[places], rows.weight[places])
-        if self._drops:
+        if self._drops and len(found.tick) > 1:
             found = consolidated(found)
         if makes_terms:
             for place, kept in self._kept:

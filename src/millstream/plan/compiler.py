@@ -202,12 +202,8 @@ class Compiler:
         parts = sorted(conjuncts(pattern.expression), key=lambda part: bool(exists_in(part)))
         columns = node.variables
         for part in parts:
-            if isinstance(node, Group) and mentioned(part) and mentioned(part) <= set(node.keys) and not exists_in(part):
-                # What asks for keys alone keeps or drops whole groups: no use in forming those it drops.
-                node = replace(node, input=Filter(node.input, part))
-                continue
             node, tested = self._with_exists(node, part, scope)
-            node = Filter(node, tested)
+            node = joining.filtered(node, tested)
         return kept(node, columns)
 
     def _with_exists(self, node: Node, expression: a.Expression, scope: Scope) -> tuple[Node, a.Expression]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pyoxigraph import Literal, NamedNode, Variable
 
@@ -14,6 +15,7 @@ from millstream.plan.nodes import (
     Distinct,
     EqualityKey,
     Filter,
+    Group,
     Join,
     Node,
     OrderedJoin,
@@ -50,7 +52,7 @@ def joined(
             node = Join(node, following)
         node = _filtered(node, rest, waiting)
     for expression in waiting:
-        node = Filter(node, expression)
+        node = filtered(node, expression)
     return node
 
 
@@ -118,8 +120,16 @@ def _filtered(node: Node, rest: Sequence[Node], waiting: list[a.Expression]) -> 
         read = mentioned(expression)
         if read & bound and all(v in node.certain or v not in later for v in read):
             waiting.remove(expression)
-            node = Filter(node, expression)
+            node = filtered(node, expression)
     return node
+
+
+def filtered(node: Node, expression: a.Expression) -> Node:
+    """A node under one filter; one that asks for the keys of groups alone drops whole groups, before they are formed."""
+    read = mentioned(expression)
+    if isinstance(node, Group) and read and read <= set(node.keys):
+        return replace(node, input=filtered(node.input, expression))
+    return Filter(node, expression)
 
 
 def _apart(node: Node, rest: list[Node], waiting: list[a.Expression], names: Names) -> Node:
