@@ -211,7 +211,7 @@ def test_what_cannot_be_is_one_message_and_code_2(folder: Path, arguments: list[
     assert found.stderr.startswith("error: ")
 
 
-@pytest.mark.parametrize("text", ["SELECT ?x {", "SELECT ?x { ?x a ?y OPTIONAL { ?x ?p ?z } }"])
+@pytest.mark.parametrize("text", ["SELECT ?x {", "DESCRIBE ?x { ?x a ?y }"])
 def test_a_query_that_is_wrong_or_not_run_is_one_message_and_code_2(folder: Path, text: str) -> None:
     (folder / "wrong.rq").write_text(text)
     found = run("seen.rq", "wrong.rq", "--stream", "http://e/a=-", cwd=folder, code=2)
