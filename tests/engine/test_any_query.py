@@ -8,7 +8,7 @@ snapshot leaves out, and options that change answers.
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from millstream import Engine
@@ -104,6 +104,8 @@ def test_switching_a_part_off_changes_no_answer(option: str, session: Session) -
 @given(any_scenarios())
 def test_a_query_that_is_closed_leaves_no_terms_behind(scenario: Scenario) -> None:
     #  Two engines see the same; in one a query is there for a while, and forgotten once it is gone.
+    #  What an ALL window has seen is kept for ever, whoever else may ask for it.
+    assume("[ALL]" not in scenario.query)
     terms = []
     for registers in (False, True):
         engine = Engine(summary=False, lateness_ms=scenario.lateness_ms, t0_ms=scenario.t0_ms)

@@ -303,7 +303,9 @@ class Core:
         """A query with its run, among the others but without any state."""
         if not isinstance(text, str):
             raise OptionError(f"a query is text, got {text!r}.")
-        query, plan = _planned(text, base, output)
+        # What is neither text nor absent is for them to refuse, and cannot be looked up.
+        known = all(option is None or isinstance(option, str) for option in (base, output))
+        query, plan = (_planned if known else _planned.__wrapped__)(text, base, output)
         evaluator = Evaluator(self.dictionary, now_ms=now_ms, base=query.base)
         options = self.options
         operator = Dataflow(
