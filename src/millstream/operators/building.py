@@ -88,4 +88,4 @@ def _group(node: n.Group, dictionary: Dictionary, keeper: Keeper) -> Operator:
 def _closure(node: n.Closure, dictionary: Dictionary, keeper: Keeper) -> Operator:
     fixed = (node.fixed_start, node.fixed_end)
     start, end = (None if term is None else dictionary.encode_one(str(term).encode()) for term in fixed)
-    return closure.Closure(len(node.tags), start, end, zero_length=node.zero_length, keeper=keeper)
+    return closure.Closure(len(node.tags), start, end, zero_length=node.zero_length, demand=node.asks, keeper=keeper)

@@ -80,8 +80,11 @@ class _Plan:
                 return f"answer sets in order of {self._order(conditions)}"
             case n.Closure(_, _, _, start, end, fixed_start, fixed_end, zero_length):
                 length = "any number of" if zero_length else "one or more"
+                fixed = fixed_start is not None or fixed_end is not None
                 ends = f"from {p.term(fixed_start or start)} to {p.term(fixed_end or end)}"
-                return f"paths {ends} by {length} edges: what is reached from each end that is asked for"
+                whence = {"starts": "each start", "ends": "each end", None: "each"}[node.asks]
+                asked = f"{whence} that the other side of the join has" if node.asks else "constants" if fixed else whence
+                return f"paths {ends} by {length} edges: what is reached from {asked}"
             case n.Template(_, triples):
                 return f"triples {' . '.join(p.triple(t) for t in triples)}"
             case n.Ask():

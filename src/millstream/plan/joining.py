@@ -23,6 +23,7 @@ from millstream.plan.nodes import (
     Quads,
     Rows,
     Solutions,
+    kept,
 )
 from millstream.plan.scopes import Names
 
@@ -38,7 +39,8 @@ def joined(
     others = [node for i, node in enumerate(others) if node != _UNIT and not (node in others[:i] and _is_set(node))]
     waiting = list(filters)
     leaves = _leaves(patterns, others, waiting)
-    operands = [*leaves, *others]
+    # Paths come last: what binds their ends says which of them are asked for.
+    operands = [*leaves, *sorted(others, key=lambda node: isinstance(node, Closure))]
     if not operands:
         operands = [_UNIT]
     node, rest = operands[0], operands[1:]
@@ -49,10 +51,21 @@ def joined(
             node = _apart(node, rest, waiting, names)
         else:
             rest.remove(following)
-            node = Join(node, following)
+            node = Join(node, _asked_for(following, node))
         node = _filtered(node, rest, waiting)
     for expression in waiting:
         node = filtered(node, expression)
+    return node
+
+
+def _asked_for(node: Node, by: Node) -> Node:
+    """Paths from, or to, the nodes that a partner binds, instead of all; other nodes as they are."""
+    if not isinstance(node, Closure) or node.fixed_start is not None or node.fixed_end is not None:
+        return node
+    if by.certain.issuperset((*node.tags, node.start)):
+        return replace(node, demand=Distinct(kept(by, (*node.tags, node.start))), asks="starts")
+    if by.certain.issuperset((*node.tags, node.end)):
+        return replace(node, demand=Distinct(kept(by, (*node.tags, node.end))), asks="ends")
     return node
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
-from pyoxigraph import Literal, NamedNode, Variable
+from pyoxigraph import Literal as LiteralTerm
+from pyoxigraph import NamedNode, Variable
 
 from millstream.language import algebra as a
 from millstream.plan.conjunction import Conjunction, SourcedPattern
@@ -80,7 +81,7 @@ class Extend(Shared):
 
     @cached_property
     def certain(self) -> frozenset[Variable]:
-        copied = self.expression in self.input.certain or isinstance(self.expression, NamedNode | Literal)
+        copied = self.expression in self.input.certain or isinstance(self.expression, NamedNode | LiteralTerm)
         return self.input.certain | {self.variable} if copied else self.input.certain
 
 
@@ -324,6 +325,9 @@ class Closure(Shared):
     fixed_start: a.Term | None
     fixed_end: a.Term | None
     zero_length: bool
+    demand: Node | None = None
+    """Which ends are asked for, where a join partner binds them: distinct rows of tags and node."""
+    asks: Literal["starts", "ends"] | None = None
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
@@ -401,8 +405,8 @@ def inputs_of(node: Node) -> tuple[Node, ...]:
             return left, right
         case Unmatched(left, matched) | Marked(left, matched):
             return left, matched
-        case Closure(edges, nodes):
-            return (edges,) if nodes is None else (edges, nodes)
+        case Closure(edges, nodes, demand=demand):
+            return tuple(part for part in (edges, nodes, demand) if part is not None)
         case _:
             return (node.input,)
 

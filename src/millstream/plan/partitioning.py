@@ -152,6 +152,9 @@ def _leaf(leaf: n.Solutions, variable: PatternVariable | None) -> Kind:
 
 def _above(node: Node, kinds: Sequence[Kind], sure: frozenset[Variable]) -> Kind | str:
     """An operator over its inputs, or why that cannot be; `sure`: what both sides of a join always bind."""
+    if isinstance(node, n.Closure) and node.demand is not None:
+        # Each cell asks for the paths that its own rows need.
+        kinds = kinds[:-1]
     split = [kind for kind in kinds if kind is not None]
     if not split:
         return None

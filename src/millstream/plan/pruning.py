@@ -100,8 +100,9 @@ def _made(node: Node, needed: Columns, made: dict[Node, Node]) -> Node:
             read = tuple((v, g) for v, g in aggregates if v in needed or not keys)
             whole_rows = any(g.operand is None and g.distinct for _, g in read)
             return n.Group(made[inner], keys, read, solution if whole_rows else ())
-        case n.Closure(edges, nodes):
-            return replace(node, edges=_all_of(edges, made), nodes=None if nodes is None else _all_of(nodes, made))
+        case n.Closure(edges, nodes, demand=demand):
+            nodes, demand = (None if part is None else _all_of(part, made) for part in (nodes, demand))
+            return replace(node, edges=_all_of(edges, made), nodes=nodes, demand=demand)
         case n.Filter(inner):
             return replace(node, input=made[inner])
         case n.Distinct(inner) | n.TopK(inner) | n.Ordered(inner) | n.Template(inner) | n.Ask(inner):
