@@ -13,7 +13,7 @@ import numpy as np
 
 from millstream.errors import SnapshotError
 
-LAYOUT = 2
+LAYOUT = 3
 _MAGIC = b"millstream snapshot "
 
 
