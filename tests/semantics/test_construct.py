@@ -229,6 +229,18 @@ def test_a_reader_registered_later_sees_what_is_constructed_from_then_on(machine
     emits(q, "4 +b")
 
 
+def test_a_reader_of_what_single_triples_construct_may_come_later_too(machine: MakeMachine) -> None:
+    m = machine()
+    m.register("REGISTER ISTREAM :out AS CONSTRUCT { ?x :in true } { STREAM :s [RANGE 5] { ?x :p ?y } }")
+    for at_ms in range(3):
+        m.push("s", f":a{at_ms} :p 1", at_ms=at_ms)
+    q = m.register("SELECT ?x { STREAM :out [RANGE 2] { ?x :in true } }", output="changes")
+    m.push("s", ":b :p 1", at_ms=3)
+    m.push("s", ":c :p 1", at_ms=6)
+    m.finish()
+    emits(q, "3 +b | 5 -b | 6 +c | 8 -c")
+
+
 def test_a_construct_over_datasets_feeds_its_stream(machine: MakeMachine) -> None:
     m = machine()
     m.register("REGISTER ISTREAM :out AS CONSTRUCT { ?x :in true } { ?x :p ?y }")

@@ -97,6 +97,10 @@ class Stream:
         if self.lanes is not None:
             self.lanes.settle()
 
+    def forget_lanes(self) -> None:
+        self.settle()
+        self.lanes, self.looked_for_lanes = None, False
+
 
 class Core:
     """Streams, graphs and queries, moved in order."""
@@ -357,8 +361,7 @@ class Core:
         windows = [w for run in runs for w in run.query.windows if w.stream.value == stream.iri]
         stream.counted = any(isinstance(w.window, TriplesWindow) for w in windows)
         everything = any(run.needs_everything for run in runs)
-        stream.settle()
-        stream.lanes, stream.looked_for_lanes = None, False
+        stream.forget_lanes()
         # What is held may be processed after a query was registered that asks for it.
         if not self.options.summary or self.options.lateness_ms or everything:
             stream.summary = None

@@ -45,7 +45,12 @@ class Feeding:
         """Looks again who feeds whom, after queries came or went."""
         core = self._core
         fed = {name for _, run in core.queries if (name := fed_stream(run.query)) is not None}
-        self.active = any(core.streams[iri].runs for iri in fed if iri in core.streams)
+        active = any(core.streams[iri].runs for iri in fed if iri in core.streams)
+        if active != self.active:
+            self.active = active
+            for stream in core.streams.values():
+                # Short ways for single elements know nothing of those who read what is constructed.
+                stream.forget_lanes()
         for _, run in core.queries:
             run.feeds = fed_stream(run.query) if self.active else None
         self._order = []
