@@ -236,6 +236,7 @@ def test_a_reader_of_what_single_triples_construct_may_come_later_too(machine: M
         m.push("s", f":a{at_ms} :p 1", at_ms=at_ms)
     q = m.register("SELECT ?x { STREAM :out [RANGE 2] { ?x :in true } }", output="changes")
     m.push("s", ":b :p 1", at_ms=3)
+    emits(q, "3 +b")
     m.push("s", ":c :p 1", at_ms=6)
     m.finish()
     emits(q, "3 +b | 5 -b | 6 +c | 8 -c")
