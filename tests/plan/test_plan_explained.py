@@ -11,8 +11,9 @@ from millstream.plan.explain_plan import explain_plan
 
 GOLDEN = {
     "negation, groups and the first of an order": (
-        """SELECT ?room (COUNT(?who) AS ?n) { STREAM :s [RANGE 5s] { ?who :at ?room } FILTER NOT EXISTS { ?room :closed true } }
-           GROUP BY ?room ORDER BY DESC(?n) LIMIT 3""",
+        """SELECT ?room (COUNT(?who) AS ?n) {
+             STREAM :s [RANGE 5s] { ?who :at ?room } FILTER NOT EXISTS { ?room :closed true }
+           } GROUP BY ?room ORDER BY DESC(?n) LIMIT 3""",
         """
 runs as
   answer sets in order of ?n descending
