@@ -339,3 +339,16 @@ def test_the_function_now_is_t0_if_nothing_came_yet(machine: MakeMachine) -> Non
     q = m.register(over("ALL", select="?x (NOW() = '1970-01-02T00:00:00Z'^^xsd:dateTime AS ?t)"))
     m.push("s", ":a :p 1", at_ms=90_000_000)
     emits(q, "90000000 +a,true")
+
+
+def test_inside_of_any_graph_minus_takes_nothing_that_shares_no_value(machine: MakeMachine) -> None:
+    m = machine()
+    m.needs_own_sparql("to it the graph's name is a value that both sides of MINUS share")
+    m.load(":x :p :y . :a :r :b", graph="g")
+    m.load(":x :p :y . :x :q 1 . :a :r :b . :a :s 1", graph="h")
+    pattern = "?x :p ?y OPTIONAL { ?x :q ?z } MINUS { ?a :r ?b OPTIONAL { ?a :s ?z } }"
+    q = m.register(f"SELECT ?g {{ GRAPH ?g {{ {pattern} }} }}", output="changes")
+    emits(q, "0 +g")
+    m.insert(":a :s 1", at_ms=2, graph="g")
+    m.insert(":x :q 1", at_ms=3, graph="g")
+    emits(q, "0 +g | 3 -g")

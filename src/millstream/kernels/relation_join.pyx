@@ -3,6 +3,8 @@
 Rows match as SPARQL's solutions do: where both have a value for a shared column the values are equal (-1: none). How rows are found is said
 in chains.pxd. A row of the result has the left row's columns, completed where the right row has a value and the left one has not, then the
 right row's columns that are not shared, then copies of left columns as they were. Its weight is the product of the two.
+
+With `overlap` rows only match if both have a value in a shared column that is not certain.
 """
 
 import cython
@@ -122,7 +124,7 @@ cdef class JoinTable:
         side_add(&self.sides[which], mask, weight)
         for i in range(other.class_count):
             rows = &other.classes[i]
-            if rows.rows.records.live == 0 or (self.overlap and other.certain == 0 and mask & rows.mask == 0):
+            if rows.rows.records.live == 0 or (self.overlap and mask & rows.mask == 0):
                 continue
             self.match_class(which, mask, rows, weight)
 

@@ -70,6 +70,7 @@ def _join(node: n.Join) -> Operator:
         frozenset(certain),
         copies=tuple(v for _, v in node.copies),
         overlap=bool(node.overlap),
+        given=tuple(v for v in node.shared if v not in node.overlap),
     )
 
 

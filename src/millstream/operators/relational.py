@@ -54,7 +54,8 @@ class Join(_Quiet, Generic[V]):
 
     `certain` are the shared variables that every solution of both sides binds. `variables` are those of the result: the left
     ones, completed by the right solution; the right ones that are not shared; last the variables of `copies`, as the left
-    solution has them. With `overlap` a pair counts only if both bind a variable in common, as MINUS wants it.
+    solution has them. With `overlap` a pair counts only if both bind a variable in common
+    other than those `given` to both sides, as MINUS wants it.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Join(_Quiet, Generic[V]):
         certain: Collection[V],
         copies: Sequence[V] = (),
         overlap: bool = False,
+        given: Collection[V] = (),
     ) -> None:
         left, right = list(left_variables), list(right_variables)
         shared = [v for v in left if v in right]
@@ -75,7 +77,7 @@ class Join(_Quiet, Generic[V]):
             [(left.index(v), right.index(v)) for v in shared],
             [v in certain for v in shared],
             [left.index(v) for v in copies],
-            overlap,
+            overlap and all(v in given for v in shared if v in certain),
         )
 
     def apply(self, left: Deltas, right: Deltas) -> Deltas:
