@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from millstream.errors import DataError
-from millstream.rdf import BlankScope, coerce_triples, parse_term, term_text, triple_text
+from millstream.rdf import BlankScope, coerce_triples, lines_of, parse_term, term_text, triple_text
 
 S, P, OBJECT = NamedNode("http://e/s"), NamedNode("http://e/p"), NamedNode("http://e/o")
 TRIPLE = Triple(S, P, OBJECT)
@@ -149,3 +149,42 @@ def test_a_literal_survives_text_and_back(value: str) -> None:
 def test_a_scope_with_a_prefix_names_the_same_node_each_time() -> None:
     first, second = (coerce_triples("_:a <http://e/p> _:b .", scope=BlankScope("x")) for _ in range(2))
     assert first == second
+
+
+_TEXTS = st.sampled_from(
+    [
+        "<http://e/s>",
+        "<rel>",
+        "_:a",
+        '"x"',
+        '"x"@en',
+        '"1"^^<http://www.w3.org/2001/XMLSchema#integer>',
+        '"a\nb"',
+        "",
+        "<a b>",
+    ]
+) | st.text(alphabet='<>":_\\ \n^@ax.', max_size=8)
+
+
+@given(st.lists(st.tuples(_TEXTS, st.just("<http://e/p>") | _TEXTS, _TEXTS), max_size=3))
+def test_term_strings_as_lines_are_what_they_are_one_by_one(items: list[tuple[str, str, str]]) -> None:
+    lines = lines_of(items)
+    if lines is None:
+        return
+    assert lines.count("\n") == len(items)
+    # Blank nodes differ from call to call.
+    written = lines if "_:" not in lines else ""
+    try:
+        expected = coerce_triples(items)
+    except DataError:
+        with pytest.raises(DataError):
+            coerce_triples(lines)
+    else:
+        assert len(coerce_triples(lines)) == len(expected)
+        assert not written or coerce_triples(written) == expected
+
+
+def test_terms_of_other_kinds_are_not_lines() -> None:
+    assert lines_of([("<http://e/s>", "<http://e/p>", "<http://e/o>")]) == "<http://e/s> <http://e/p> <http://e/o> .\n"
+    for item in (TRIPLE, (S, "<http://e/p>", OBJECT), ('"x"', "<http://e/p>", '"x"'), ("<http://e/s>", "<http://e/p>")):
+        assert lines_of([item]) is None

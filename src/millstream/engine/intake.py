@@ -15,7 +15,7 @@ from millstream.errors import DataError
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanner
 from millstream.kernels.scanner_summary import Summary
-from millstream.rdf import coerce_triples
+from millstream.rdf import coerce_triples, lines_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +50,16 @@ class Encoder:
     def text_of(self, triples: object) -> tuple[bytes, str]:
         """N-Triples of what a caller passed, and the scope of its blank nodes; without one, labels are as they are."""
         if isinstance(triples, str | bytes):
-            data = triples.encode("utf-8", "surrogatepass") if isinstance(triples, str) else triples
-            return data, self.scope() if b"_:" in data else ""
+            return self._scoped(triples)
+        if isinstance(triples, list | tuple) and (lines := lines_of(triples)) is not None:
+            # Term strings go to the scanner as they are; objects and what is odd are looked at one by one.
+            return self._scoped(lines)
         # Objects keep their blank nodes, so their text must not be scoped again.
         return "".join([f"{t} .\n" for t in coerce_triples(triples)]).encode(), ""
+
+    def _scoped(self, text: str | bytes) -> tuple[bytes, str]:
+        data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+        return data, self.scope() if b"_:" in data else ""
 
     def encode_text(self, data: bytes, scope: str, summary: Summary | None, *, counted: bool) -> Intake:
         """As `encode`, from what `text_of` gave."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, Protocol, TypeGuard, runtime_checkable
+from typing import Any, TypeGuard
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, parse
 
@@ -21,12 +21,9 @@ from millstream.rdf.nesting import TOO_DEEP, triple_terms_too_deep
 # One term each, so that three strings cannot be cut into terms differently than passed.
 _IRI = r"<[^\x00-\x20<>\"{}|^`]*>"
 _LITERAL = rf'"(?:[^"\\\n\r]|\\.)*"(?:@[A-Za-z0-9-]+|\^\^{_IRI})?'
-_TERM = re.compile(rf"{_IRI}|_:[^\s<>\"]+|{_LITERAL}|<<\(.*\)>>")
-
-
-@runtime_checkable
-class _RdflibTerm(Protocol):
-    def n3(self) -> str: ...
+_BLANK = r"_:[^\s<>\"]+"
+_TERM = re.compile(rf"{_IRI}|{_BLANK}|{_LITERAL}|<<\(.*\)>>")
+_SUBJECT, _PREDICATE, _OBJECT = (re.compile(t) for t in (rf"{_IRI}|{_BLANK}", _IRI, rf"{_IRI}|{_BLANK}|{_LITERAL}"))
 
 
 def triple_text(triple: Triple) -> str:
@@ -69,6 +66,21 @@ def coerce_triples(triples: object, *, scope: BlankScope | None = None) -> tuple
     return without_repeats(triple for position, item in enumerate(triples) for triple in _from_item(item, position, scope))
 
 
+def lines_of(triples: list[object] | tuple[object, ...]) -> str | None:
+    """N-Triples of 3-tuples of term strings, a line each, which still has to be read; None if some are not just that."""
+    lines = []
+    for item in triples:
+        if type(item) is not tuple or len(item) != 3:
+            return None
+        s, p, o = item
+        if not (type(s) is str and type(p) is str and type(o) is str):
+            return None
+        if not (_SUBJECT.fullmatch(s) and _PREDICATE.fullmatch(p) and _OBJECT.fullmatch(o)):
+            return None
+        lines.append(f"{s} {p} {o} .\n")
+    return "".join(lines)
+
+
 def _from_text(text: str | bytes | bytearray | memoryview, scope: BlankScope) -> tuple[Triple, ...]:
     encoded = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
     if triple_terms_too_deep(encoded):
@@ -90,7 +102,7 @@ def _from_item(item: object, position: int, scope: BlankScope) -> tuple[Triple, 
             return (item,)
         case Quad():
             return (item.triple,)
-        case str() | bytes() if not isinstance(item, _RdflibTerm):
+        case str() | bytes() if not _is_rdflib(item):
             try:
                 return _from_text(item, scope)
             except DataError as error:
@@ -103,7 +115,7 @@ def _from_item(item: object, position: int, scope: BlankScope) -> tuple[Triple, 
             source=where,
             text=bounded(_shown(item)),
         )
-    if all(isinstance(part, str) and not isinstance(part, _RdflibTerm) for part in parts):
+    if all(isinstance(part, str) and not _is_rdflib(part) for part in parts):
         s, p, o = (_one_term(part, f"{where}.{role}") for part, role in zip(parts, "spo", strict=True))
         return (_parse_line(f"{s} {p} {o} .", scope, where).triple,)
     subject, predicate, obj = (_coerce_term(part, f"{where}.{role}", scope) for part, role in zip(parts, "spo", strict=True))
@@ -130,7 +142,7 @@ def _coerce_term(part: object, where: str, scope: BlankScope) -> Term:
 
 
 def _is_rdflib(part: object) -> TypeGuard[Any]:
-    return isinstance(part, str) and isinstance(part, _RdflibTerm)
+    return type(part) is not str and isinstance(part, str) and hasattr(part, "n3")
 
 
 def _from_rdflib(term: Any) -> Term:
