@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from millstream.kernels.relation import MatchCounter, RowCounter
+from millstream.kernels.relation import KeyMatcher, MatchCounter, RowCounter
 from millstream.kernels.relation_join import JoinTable
 
 NONE = -1
@@ -230,3 +230,32 @@ def test_rows_with_equal_hashes_are_told_apart():
     assert len(counter.apply(rows, ones)[0]) == SO_MANY
     assert len(counter.apply(rows, -ones)[0]) == SO_MANY
     assert counter.stats["rows"] == 0
+
+
+def test_rows_of_many_keys_turn_as_their_keys_are_matched():
+    matcher, random = KeyMatcher(2, [1]), np.random.default_rng(2)
+    rows, keys, shown = Counter(), Counter(), Counter()
+    for step in range(60):
+        grows = step < 30
+        left = Counter(map(tuple, random.integers(0, (400, 40), (500, 2)).tolist())) if grows else Counter(list(rows)[:400])
+        right = Counter(map(tuple, random.integers(0, 60, (5, 1)).tolist())) if grows else Counter(list(keys)[:3])
+        if not grows:
+            left, right = Counter({r: rows[r] for r in left}), Counter({r: keys[r] for r in right})
+        sign = 1 if grows else -1
+        found = feed(matcher, {r: sign * n for r, n in left.items()}, {r: sign * n for r, n in right.items()}, (2, 1))
+        for one, change in ((rows, left), (keys, right)):
+            for row, n in change.items():
+                one[row] += sign * n
+        rows, keys = +rows, +keys
+        for row, n in found.items():
+            shown[row] += n
+        assert +shown == Counter({r: n for r, n in rows.items() if not keys[r[1:]]})
+        assert min(shown.values(), default=0) >= 0
+        assert matcher.stats["rows"] == len(rows)
+        assert matcher.stats["keys"] == len({r[1] for r in rows} | {k[0] for k in keys})
+
+
+def test_a_key_is_columns_of_the_row():
+    for key in ([2], [-1]):
+        with pytest.raises(ValueError, match="a key is columns of a row of 2"):
+            KeyMatcher(2, key)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from millstream.operators.closure import Closure, ZeroOrOne
+from millstream.operators.closure import Closure
 from tests.operators.deltas_model import applied, deltas, difference, listed, recomputed
 from tests.operators.histories import histories, instants
 
@@ -36,8 +36,7 @@ def paths(tag_width, starts, ends, demand, path):
         for tags in {row[:tag_width] for row in edges}:
             graph = {row[tag_width:] for row in edges if row[:tag_width] == tags}
             for start in {start for start, _ in graph}:
-                steps = {end for begin, end in graph if begin == start} if path == "?" else reached(graph, start)
-                found |= {(*tags, start, end) for end in steps}
+                found |= {(*tags, start, end) for end in reached(graph, start)}
         if path != "+":
             found |= {(*row, row[-1]) for row in inputs.get("nodes", ())}
             for constant in {starts, ends} - {None}:
@@ -65,8 +64,6 @@ def input_names(tag_width, starts, ends, demand, path):
 
 
 def operator(tag_width, starts, ends, demand, path):
-    if path == "?":
-        return ZeroOrOne(tag_width, starts, ends, demand=demand)
     return Closure(tag_width, starts, ends, zero_length=path == "*", demand=demand)
 
 
@@ -81,7 +78,7 @@ ENDS = [
 ]
 
 
-@pytest.mark.parametrize("path", ["+", "*", "?"])
+@pytest.mark.parametrize("path", ["+", "*"])
 @pytest.mark.parametrize(
     ("starts", "ends", "demand"),
     ENDS,
@@ -104,7 +101,7 @@ def test_paths_follow_every_change_however_it_is_cut(data, tag_width, starts, en
 
 
 @settings(deadline=None, max_examples=30)
-@given(data=st.data(), path=st.sampled_from("+*?"), tag_width=st.integers(0, 1))
+@given(data=st.data(), path=st.sampled_from("+*"), tag_width=st.integers(0, 1))
 def test_nothing_is_kept_of_what_went(data, path, tag_width):
     made = operator(tag_width, None, None, "starts", path)
     times = data.draw(instants())
@@ -221,7 +218,7 @@ def quads(draw):
         ("GRAPH ?g { ?x :p% :0 }", ("?g", "?x"), None, 0),
     ],
 )
-@pytest.mark.parametrize("path", ["+", "*", "?"])
+@pytest.mark.parametrize("path", ["+", "*"])
 @settings(deadline=None, max_examples=40)
 @given(history=quads())
 def test_pyoxigraph_finds_the_same(history, pattern, names, starts, ends, path):

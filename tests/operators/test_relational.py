@@ -124,6 +124,29 @@ def test_marked_rows_say_whether_they_are_matched(data, width):
     )
 
 
+@settings(deadline=None, max_examples=200)
+@given(st.data(), st.booleans())
+def test_a_row_is_matched_by_its_key(data, marked):
+    width = data.draw(st.integers(0, 3))
+    key = data.draw(st.lists(st.integers(0, width - 1), max_size=3) if width else st.just([]))
+    times = data.draw(instants())
+    inputs = [data.draw(histories(width, times, (), 2)), data.draw(histories(len(key), times, (), 2))]
+    cuts = data.draw(st.lists(st.integers(0, len(times)), max_size=4))
+    operator = Marked(width, FALSE, TRUE, key) if marked else Unmatched(width, key)
+
+    def expected(left, right):
+        found = Counter()
+        for row, n in left.items():
+            is_matched = right[tuple(row[place] for place in key)] != 0
+            if marked:
+                found[*row, TRUE if is_matched else FALSE] = n
+            elif not is_matched:
+                found[row] = n
+        return found
+
+    assert applied(operator, [width, len(key)], inputs, cuts) == recomputed(inputs, expected)
+
+
 def current(history, upto):
     """The rows of a history up to an instant, as one change."""
     held = Counter()
@@ -149,7 +172,14 @@ def test_an_operator_rebuilt_from_current_rows_goes_on_like_the_first(sides, kin
 
 
 @pytest.mark.parametrize(
-    ("operator", "inputs"), [(Distinct(2), 1), (Join("ab", "bc", "b"), 2), (Unmatched(2), 2), (Marked(2, FALSE, TRUE), 2)]
+    ("operator", "inputs"),
+    [
+        (Distinct(2), 1),
+        (Join("ab", "bc", "b"), 2),
+        (Unmatched(2), 2),
+        (Unmatched(2, (0, 1)), 2),
+        (Marked(2, FALSE, TRUE), 2),
+    ],
 )
 def test_no_input_gives_no_output(operator, inputs):
     assert len(operator.begin(0, 0)) == 0

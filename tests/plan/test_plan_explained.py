@@ -21,14 +21,9 @@ runs as
      └─ columns ?room ?n
         └─ ?n = ?agg1
            └─ group by ?room: ?agg1 = COUNT(?who)
-              └─ columns ?who ?room
-                 └─ filter !?m_exists_1
-                    └─ whether there is a match, as ?m_exists_1: a count a row
-                       ├─ conjunction 1: ?who ?room
-                       └─ join on ?room: a hash index a side
-                          ├─ conjunction 1: ?who ?room
-                          └─ distinct: a count a row
-                             └─ conjunction 2: ?room
+              └─ those without a match on ?room: a count a key
+                 ├─ conjunction 1: ?who ?room
+                 └─ conjunction 2: ?room
 """,
     ),
     "a path that is asked for, and OPTIONAL, whose left side runs once": (
@@ -46,10 +41,10 @@ runs as
      │  │     └─ distinct: a count a row
      │  │        └─ conjunction 1: ?y
      │  └─ conjunction 3: ?x ?n
-     └─ those without a match: a count a row
+     └─ those without a match on ?x: a count a key
         ├─ the same as above: join on ?y: a hash index a side
-        └─ columns ?y ?x
-           └─ the same as above: join on ?x: a hash index a side
+        └─ columns ?x
+           └─ conjunction 3: ?x ?n
 """,
     ),
 }

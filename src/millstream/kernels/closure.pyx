@@ -114,7 +114,7 @@ cdef class PathClosure:
     cdef Written written
 
     def __cinit__(self, int tags, *, source=None, target=None, bint zero_length=False, bint demanded=False,
-                  bint reversed=False, bint one_step=False):
+                  bint reversed=False):
         if not 0 <= tags <= MOST_TAGS:
             raise ValueError(f"tags must be from 0 to {MOST_TAGS}, got {tags}")
         if demanded and source is not None:
@@ -130,7 +130,6 @@ cdef class PathClosure:
         self.zero_length = zero_length and (source is None or target is None or source == target)
         self.demanded = demanded
         self.reversed = reversed
-        self.d.one_step = one_step
         self.d.chosen = demanded or self.has_source
 
     def __dealloc__(self):

@@ -36,7 +36,6 @@ cdef enum:
 
 cdef struct Derivation:
     Reach reach
-    bint one_step               # paths of one edge only
     bint chosen                 # only nodes flagged as SOURCE are sources
     bint full                   # some pair found no place: what is stored is wrong from then on
     Numbers log                 # pairs that came or went in this change
@@ -92,7 +91,7 @@ cdef inline void go_on(Derivation* d, int32_t source, int32_t edge_number) noexc
     """Adds what a source reaches over an edge whose start it reaches."""
     cdef int64_t at = 0
     cdef int32_t node, next_edge
-    if not reach_over(d, source, edge_number) or d.one_step:
+    if not reach_over(d, source, edge_number):
         return
     d.queue.size = 0
     numbers_push(&d.queue, edge_at(&d.reach, edge_number).end)
@@ -114,8 +113,6 @@ cdef inline void edge_comes(Derivation* d, int32_t edge_number) noexcept nogil:
     edge_link(&d.reach, edge_number)
     if not d.chosen or node_at(&d.reach, start).flags & SOURCE:
         go_on(d, start, edge_number)
-    if d.one_step:
-        return
     # Sources met here reach the start already, so these chains grow at their heads only, by what need not be met.
     used = node_at(&d.reach, start).used
     while used >= 0:
@@ -219,7 +216,7 @@ cdef inline void doubt_users(Derivation* d, int32_t edge_number) noexcept nogil:
     while user >= 0:
         number = user
         user = pair_at(&d.reach, number).user.next
-        if d.one_step or has_little_below(d, number) or not finds_way_up(d, number):
+        if has_little_below(d, number) or not finds_way_up(d, number):
             doubt(d, number)
 
 
@@ -290,15 +287,14 @@ cdef inline void settle_below(Derivation* d, int32_t number) noexcept nogil:
 cdef inline void settle_doubts(Derivation* d) noexcept nogil:
     cdef int64_t at
     cdef int32_t number, edge_number
-    if not d.one_step:
-        for at in range(d.doubted.size):
-            number = d.doubted.items[at]
-            if pair_at(&d.reach, number).flags & DOUBTED:
-                edge_number = sure_edge(d, number)
-                if edge_number >= 0:
-                    pair_at(&d.reach, number).flags &= ~DOUBTED
-                    change_edge(d, number, edge_number)
-                    settle_below(d, number)
+    for at in range(d.doubted.size):
+        number = d.doubted.items[at]
+        if pair_at(&d.reach, number).flags & DOUBTED:
+            edge_number = sure_edge(d, number)
+            if edge_number >= 0:
+                pair_at(&d.reach, number).flags &= ~DOUBTED
+                change_edge(d, number, edge_number)
+                settle_below(d, number)
     for at in range(d.doubted.size):
         number = d.doubted.items[at]
         if pair_at(&d.reach, number).flags & DOUBTED:
@@ -316,8 +312,7 @@ cdef inline void edges_go(Derivation* d, int32_t* numbers, int64_t size) noexcep
         edge_unlink(&d.reach, numbers[i])
     for i in range(size):
         doubt_users(d, numbers[i])
-    if not d.one_step:
-        doubt_below(d)
+    doubt_below(d)
     settle_doubts(d)
     for i in range(size):
         edge_forget(&d.reach, numbers[i])

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import TypedDict
 
 import numpy as np
@@ -8,6 +9,9 @@ Column = NDArray[np.int64]
 class RelationStats(TypedDict):
     rows: int
     bytes: int
+
+class MatcherStats(RelationStats):
+    keys: int
 
 class RowCounter:
     def __init__(self, width: int) -> None: ...
@@ -31,3 +35,19 @@ class MatchCounter:
     ) -> tuple[NDArray[np.int64], Column, Column, Column]: ...
     @property
     def stats(self) -> RelationStats: ...
+
+class KeyMatcher:
+    def __init__(self, width: int, key: Sequence[int], marks: tuple[int, int] | None = None) -> None: ...
+    def feed(
+        self,
+        left: NDArray[np.int64],
+        left_tick: Column,
+        left_change: Column,
+        left_weight: Column,
+        matched: NDArray[np.int64],
+        matched_tick: Column,
+        matched_change: Column,
+        matched_weight: Column,
+    ) -> tuple[NDArray[np.int64], Column, Column, Column]: ...
+    @property
+    def stats(self) -> MatcherStats: ...

@@ -13,6 +13,9 @@ from libc.string cimport memcpy
 from millstream.kernels.group cimport (
     Group, Written, group_close, group_open, group_row, group_write, written_close, written_open, written_take,
 )
+from millstream.kernels.keyed cimport (
+    Keyed, keyed_at, keyed_bytes, keyed_close, keyed_drop, keyed_get, keyed_hash, keyed_open,
+)
 from millstream.kernels.memory cimport block_free, block_resize
 from millstream.kernels.multiset cimport (
     Multiset, multiset_bytes, multiset_close, multiset_enter, multiset_find, multiset_leave, multiset_open, row_at, row_hash,
@@ -204,3 +207,164 @@ cdef class MatchCounter:
     @property
     def stats(self):
         return {"rows": int(self.rows.records.live), "bytes": int(multiset_bytes(&self.rows))}
+
+
+cdef enum:
+    COUNT = 0                   # behind a left row: its count and its neighbours of the same key, by number + 1
+    NEXT = 1
+    PREVIOUS = 2
+    MATCHES = 0                 # behind a key: how often it is matched, and the first left row that has it, by number + 1
+    FIRST = 1
+
+
+@cython.final
+cdef class KeyMatcher:
+    """Left rows, matched by rows that have just some of their columns, the key: those without a match, or all with a mark."""
+
+    cdef Multiset rows
+    cdef Keyed keys
+    cdef int* places            # of the key among the columns of a left row
+    cdef int64_t* row
+    cdef int64_t* key
+    cdef bint marked
+    cdef int64_t marks[2]
+    cdef Group group
+    cdef Written out
+
+    def __cinit__(self, int width, key, marks=None):
+        cdef int i, size = len(key)
+        if width < 0 or not all(0 <= place < width for place in key):
+            raise ValueError(f"a key is columns of a row of {width}, got {key}")
+        self.marked = marks is not None
+        if self.marked:
+            self.marks[0], self.marks[1] = marks
+        multiset_open(&self.rows, width, 3)
+        keyed_open(&self.keys, size, 2)
+        self.row = <int64_t*>block_resize(NULL, 0, width * sizeof(int64_t))
+        self.key = <int64_t*>block_resize(NULL, 0, size * sizeof(int64_t))
+        self.places = <int*>block_resize(NULL, 0, size * sizeof(int))
+        for i in range(size):
+            self.places[i] = key[i]
+        group_open(&self.group, width + self.marked)
+        written_open(&self.out, width + self.marked)
+
+    def __dealloc__(self):
+        block_free(self.row, self.rows.width * sizeof(int64_t))
+        block_free(self.key, self.keys.width * sizeof(int64_t))
+        block_free(self.places, self.keys.width * sizeof(int))
+        multiset_close(&self.rows)
+        keyed_close(&self.keys)
+        group_close(&self.group)
+        written_close(&self.out)
+
+    cdef void put(self, int64_t* row, bint matched, int64_t weight) noexcept nogil:
+        """Collects a change of a row, as one that is matched or not."""
+        cdef int64_t* values
+        cdef int width = self.rows.width
+        if weight == 0 or (matched and not self.marked):
+            return
+        values = group_row(&self.group)
+        memcpy(values, row, width * sizeof(int64_t))
+        if self.marked:
+            values[width] = self.marks[matched]
+            width += 1
+        values[width] = weight
+
+    cdef void drop_unused(self, int32_t key) noexcept nogil:
+        cdef int64_t* kept = keyed_at(&self.keys, key) + self.keys.width
+        if kept[MATCHES] == 0 and kept[FIRST] == 0:
+            keyed_drop(&self.keys, key)
+
+    cdef void chain(self, int32_t key, int32_t number) noexcept nogil:
+        """Puts a new row before the others of its key."""
+        cdef int width = self.rows.width
+        cdef int64_t* first = keyed_at(&self.keys, key) + self.keys.width + FIRST
+        (row_at(&self.rows, number) + width)[NEXT] = first[0]
+        if first[0]:
+            (row_at(&self.rows, <int32_t>(first[0] - 1)) + width)[PREVIOUS] = number + 1
+        first[0] = number + 1
+
+    cdef void unchain(self, int32_t key, int32_t number) noexcept nogil:
+        cdef int width = self.rows.width
+        cdef int64_t* kept = row_at(&self.rows, number) + width
+        if kept[NEXT]:
+            (row_at(&self.rows, <int32_t>(kept[NEXT] - 1)) + width)[PREVIOUS] = kept[PREVIOUS]
+        if kept[PREVIOUS]:
+            (row_at(&self.rows, <int32_t>(kept[PREVIOUS] - 1)) + width)[NEXT] = kept[NEXT]
+        else:
+            (keyed_at(&self.keys, key) + self.keys.width)[FIRST] = kept[NEXT]
+
+    cdef void add_left(self, int64_t weight) noexcept nogil:
+        """Adds to the count of the left row being taken."""
+        cdef uint32_t hash = row_hash(self.row, self.rows.width)
+        cdef int32_t number, key
+        cdef int64_t* count
+        cdef int i
+        if weight == 0:
+            return
+        for i in range(self.keys.width):
+            self.key[i] = self.row[self.places[i]]
+        key = keyed_get(&self.keys, self.key, keyed_hash(&self.keys, self.key))
+        number = multiset_find(&self.rows, self.row, hash)
+        if number < 0:
+            number = multiset_enter(&self.rows, self.row, hash)
+            self.chain(key, number)
+        count = row_at(&self.rows, number) + self.rows.width + COUNT
+        count[0] += weight
+        self.put(self.row, (keyed_at(&self.keys, key) + self.keys.width)[MATCHES] != 0, weight)
+        if count[0] == 0:
+            self.unchain(key, number)
+            multiset_leave(&self.rows, number, hash)
+            self.drop_unused(key)
+
+    cdef void add_match(self, int64_t weight) noexcept nogil:
+        """Adds to the matches of the key being taken, which may turn all rows that have it."""
+        cdef int32_t key = keyed_get(&self.keys, self.key, keyed_hash(&self.keys, self.key))
+        cdef int64_t* kept = keyed_at(&self.keys, key) + self.keys.width
+        cdef bint before = kept[MATCHES] != 0, after
+        cdef int64_t at = kept[FIRST]
+        cdef int64_t* row
+        kept[MATCHES] += weight
+        after = kept[MATCHES] != 0
+        if before != after:
+            while at:
+                row = row_at(&self.rows, <int32_t>(at - 1))
+                self.put(row, before, -(row + self.rows.width)[COUNT])
+                self.put(row, after, (row + self.rows.width)[COUNT])
+                at = (row + self.rows.width)[NEXT]
+        self.drop_unused(key)
+
+    def feed(self, const int64_t[:, :] left, const int64_t[::1] left_tick, const int64_t[::1] left_change,
+             const int64_t[::1] left_weight, const int64_t[:, :] matched, const int64_t[::1] matched_tick,
+             const int64_t[::1] matched_change, const int64_t[::1] matched_weight):
+        """Takes left rows and keys that are matched. Gives columns, tick, change, weight of the result, consolidated."""
+        cdef int64_t i = 0, j = 0, tick, change, at_tick = 0, at_change = 0
+        cdef int side, width = self.rows.width, size = self.keys.width
+        check_deltas(left, width, left_tick, left_change, left_weight)
+        check_deltas(matched, size, matched_tick, matched_change, matched_weight)
+        with nogil:
+            while True:
+                side = next_side(left_tick, left_change, i, matched_tick, matched_change, j)
+                if side == NEITHER:
+                    break
+                tick = left_tick[i] if side == LEFT else matched_tick[j]
+                change = left_change[i] if side == LEFT else matched_change[j]
+                if tick != at_tick or change != at_change:
+                    group_write(&self.group, &self.out, at_tick, at_change)
+                    at_tick = tick
+                    at_change = change
+                if side == LEFT:
+                    take_row(self.row, left, i, width)
+                    self.add_left(left_weight[i])
+                    i += 1
+                else:
+                    take_row(self.key, matched, j, size)
+                    self.add_match(matched_weight[j])
+                    j += 1
+            group_write(&self.group, &self.out, at_tick, at_change)
+        return written_take(&self.out)
+
+    @property
+    def stats(self):
+        used = multiset_bytes(&self.rows) + keyed_bytes(&self.keys)
+        return {"rows": int(self.rows.records.live), "keys": int(self.keys.records.live), "bytes": int(used)}

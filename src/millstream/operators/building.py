@@ -29,10 +29,11 @@ def build(node: n.Node, dictionary: Dictionary, keeper: Keeper, salt: str) -> Op
             return shaping.Union(_places(node.variables, left.variables), _places(node.variables, right.variables))
         case n.Join():
             return _join(node)
-        case n.Unmatched(left):
-            return relational.Unmatched(len(left.variables))
-        case n.Marked(left):
-            return relational.Marked(len(left.variables), *truth_ids(dictionary))
+        case n.Unmatched(left, _, on):
+            return relational.Unmatched(len(left.variables), None if on is None else _places(on, left.variables))
+        case n.Marked(left, _, _, on):
+            key = None if on is None else _places(on, left.variables)
+            return relational.Marked(len(left.variables), *truth_ids(dictionary), key)
         case n.OrderedJoin(left, right, one, operator, other):
             places = left.variables.index(one), right.variables.index(other)
             return comparing_join.OrderedJoin(

@@ -1,6 +1,6 @@
-"""Property paths `*`, `+` and `?` over edges that come and go (SPARQL 1.1, sections 9.3 and 18.4).
+"""Property paths `*` and `+` over edges that come and go (SPARQL 1.1, sections 9.3 and 18.4).
 
-The inputs of both operators, in order; `inputs` names those that there are:
+The inputs of the operator, in order; `inputs` names those that there are:
 
 - `edges`: rows (tags..., from, to). Tags, at most two, part everything: paths stay within theirs.
 - `nodes`: rows (tags..., node), the terms that are subject or object in the active graph. Only where paths of length zero
@@ -34,17 +34,20 @@ if TYPE_CHECKING:
 Demand: TypeAlias = Literal["starts", "ends"]
 
 
-class _Path:
+class Closure:
+    """Paths of one or more edges (`+`), with `zero_length` of any number of edges (`*`)."""
+
     def __init__(
         self,
         tag_width: int,
-        starts: int | None,
-        ends: int | None,
-        demand: Demand | None,
+        starts: int | None = None,
+        ends: int | None = None,
         *,
         zero_length: bool,
-        one_step: bool,
+        demand: Demand | None = None,
+        keeper: Keeper | None = None,
     ) -> None:
+        """`keeper` keeps the constants."""
         if demand is not None and not (starts is None and ends is None):
             raise ValueError(f"a path with a constant end is not asked for by its {demand}")
         reverse = demand == "ends" or (starts is None and ends is not None)
@@ -57,7 +60,6 @@ class _Path:
             zero_length=zero_length,
             demanded=demand is not None,
             reversed=reverse,
-            one_step=one_step,
         )
         self._demanded = demand is not None
         self._takes_nodes = zero_length and (not constant or tag_width > 0)
@@ -68,6 +70,10 @@ class _Path:
             *(("demand",) if self._demanded else ()),
         )
         """What `apply` takes, in this order."""
+        self._keeper = keeper
+        self._constants = np.array([end for end in (starts, ends) if end is not None], np.int64)
+        if keeper is not None:
+            keeper.hold(self._constants)
 
     def begin(self, at_tick: int, change: int) -> Deltas:
         """The constant's path to itself, where that does not depend on tags. To be called before `apply`."""
@@ -87,42 +93,9 @@ class _Path:
         )
 
     def close(self, at_tick: int) -> None:
-        """Holds no terms of its own."""
+        if self._keeper is not None:
+            self._keeper.release(self._constants, at_tick)
 
     @property
     def stats(self) -> ClosureStats:
         return self._closure.stats
-
-
-class Closure(_Path):
-    """Paths of one or more edges (`+`), with `zero_length` of any number of edges (`*`)."""
-
-    def __init__(
-        self,
-        tag_width: int,
-        starts: int | None = None,
-        ends: int | None = None,
-        *,
-        zero_length: bool,
-        demand: Demand | None = None,
-        keeper: Keeper | None = None,
-    ) -> None:
-        """`keeper` keeps the constants."""
-        super().__init__(tag_width, starts, ends, demand, zero_length=zero_length, one_step=False)
-        self._keeper = keeper
-        self._constants = np.array([end for end in (starts, ends) if end is not None], np.int64)
-        if keeper is not None:
-            keeper.hold(self._constants)
-
-    def close(self, at_tick: int) -> None:
-        if self._keeper is not None:
-            self._keeper.release(self._constants, at_tick)
-
-
-class ZeroOrOne(_Path):
-    """Paths of at most one edge (`?`)."""
-
-    def __init__(
-        self, tag_width: int, starts: int | None = None, ends: int | None = None, *, demand: Demand | None = None
-    ) -> None:
-        super().__init__(tag_width, starts, ends, demand, zero_length=True, one_step=True)

@@ -1,8 +1,9 @@
 """Operators on multisets of solutions: DISTINCT, joins, and left solutions by whether they have a match.
 
-OPTIONAL, MINUS and EXISTS are made of these: a `Join` pairs left solutions with right ones, copying the columns that tell
-which left solution a pair came from; what is left after filters says which left solutions are matched; `Unmatched` gives the
-others, `Marked` gives all of them and says which.
+OPTIONAL, MINUS and EXISTS are made of these. Where both sides bind all that they share, a right solution matches by these
+columns. Otherwise, and where a filter decides, a `Join` pairs left solutions with right ones, copying the columns that tell
+which left solution a pair came from, and what is left after filters says which left solutions are matched. `Unmatched` gives
+the others, `Marked` gives all of them and says which.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Sequence
 from typing import Generic, TypeVar
 
-from millstream.kernels.relation import MatchCounter, RowCounter
+from millstream.kernels.relation import KeyMatcher, MatchCounter, RowCounter
 from millstream.kernels.relation_join import JoinTable
 from millstream.operators.deltas import empty
 from millstream.operators.rows import Deltas
@@ -98,11 +99,14 @@ class Join(_Quiet, Generic[V]):
 
 
 class _Matched(_Quiet):
-    """Left solutions and rows equal to them: a solution is matched while the weights of these do not sum to zero."""
+    """Left solutions and rows that match them: a solution is matched while the weights of these do not sum to zero.
 
-    def __init__(self, width: int, counter: MatchCounter) -> None:
-        super().__init__(width)
-        self._counter = counter
+    A row that matches is equal to the solution, or to its columns at the places of a key.
+    """
+
+    def __init__(self, width: int, key: Sequence[int] | None, marks: tuple[int, int] | None = None) -> None:
+        super().__init__(width if marks is None else width + 1)
+        self._counter = MatchCounter(width, marks) if key is None else KeyMatcher(width, key, marks)
 
     def apply(self, left: Deltas, matched: Deltas) -> Deltas:
         if not len(left.tick) and not len(matched.tick):
@@ -124,12 +128,12 @@ class _Matched(_Quiet):
 class Unmatched(_Matched):
     """The left solutions that are not matched."""
 
-    def __init__(self, width: int) -> None:
-        super().__init__(width, MatchCounter(width))
+    def __init__(self, width: int, key: Sequence[int] | None = None) -> None:
+        super().__init__(width, key)
 
 
 class Marked(_Matched):
     """All left solutions, with one more column: the id of false, or of true where they are matched."""
 
-    def __init__(self, width: int, false_id: int, true_id: int) -> None:
-        super().__init__(width + 1, MatchCounter(width, (false_id, true_id)))
+    def __init__(self, width: int, false_id: int, true_id: int, key: Sequence[int] | None = None) -> None:
+        super().__init__(width, key, (false_id, true_id))

@@ -202,8 +202,14 @@ class Compiler:
         parts = sorted(conjuncts(pattern.expression), key=lambda part: bool(exists_in(part)))
         columns = node.variables
         for part in parts:
-            node, tested = self._with_exists(node, part, scope)
-            node = joining.filtered(node, tested)
+            match part:
+                case a.Exists(inner):
+                    node = existence.having(self, node, inner, scope)
+                case a.Not(a.Exists(inner)):
+                    node = existence.lacking(self, node, inner, scope)
+                case _:
+                    node, tested = self._with_exists(node, part, scope)
+                    node = joining.filtered(node, tested)
         return kept(node, columns)
 
     def _with_exists(self, node: Node, expression: a.Expression, scope: Scope) -> tuple[Node, a.Expression]:
@@ -249,16 +255,16 @@ class Compiler:
             for part in parts:
                 matched, tested = self._with_exists(matched, part, scope)
                 matched = Filter(matched, tested)
+        if expression is None and joining.is_sure(left, right):
+            return Union(kept(matched, columns), joining.unmatched(left, right, self.names))
         return Union(kept(matched, columns), Unmatched(left, kept(matched, identity)))
 
     def _minus(self, left: Node, right: Node, scope: Scope) -> Node:
-        shared = tuple(v for v in left.variables if v in right.variables)
-        compared = tuple(v for v in shared if v not in scope.given)
+        compared = tuple(v for v in joining.shared(left, right) if v not in scope.given)
         if not compared:
             return left
         overlap = () if any(v in left.certain and v in right.certain for v in compared) else compared
-        matched, identity = joining.matches(left, Distinct(kept(right, shared)), self.names, overlap)
-        return Unmatched(left, kept(matched, identity))
+        return joining.unmatched(left, right, self.names, overlap)
 
     # Solution modifiers -----------------------------------------------------------------------------------------------
 

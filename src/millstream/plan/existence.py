@@ -14,8 +14,8 @@ from pyoxigraph import Variable
 from millstream.language import algebra as a
 from millstream.language.scope import exists_in, expressions_of, in_scope, mentioned, sub_patterns
 from millstream.plan import joining
-from millstream.plan.nodes import Distinct, Marked, Node, kept
-from millstream.plan.scopes import Scope
+from millstream.plan.nodes import Distinct, Filter, Join, Marked, Node, kept
+from millstream.plan.scopes import Names, Scope
 
 if TYPE_CHECKING:
     from millstream.plan.compiler import Compiler
@@ -23,6 +23,33 @@ if TYPE_CHECKING:
 
 def marked(compiler: Compiler, left: Node, pattern: a.Pattern, variable: Variable, scope: Scope) -> Node:
     """The left solutions with a column that says whether the pattern has a solution for them."""
+    return _marked(left, _partners(compiler, left, pattern, scope), variable, compiler.names)
+
+
+def having(compiler: Compiler, left: Node, pattern: a.Pattern, scope: Scope) -> Node:
+    """The left solutions that the pattern has a solution for."""
+    right = _partners(compiler, left, pattern, scope)
+    if joining.is_sure(left, right):
+        return Join(left, Distinct(kept(right, joining.shared(left, right))))
+    mark = compiler.names.fresh("exists")
+    return Filter(_marked(left, right, mark, compiler.names), mark)
+
+
+def lacking(compiler: Compiler, left: Node, pattern: a.Pattern, scope: Scope) -> Node:
+    """The left solutions that the pattern has no solution for."""
+    return joining.unmatched(left, _partners(compiler, left, pattern, scope), compiler.names)
+
+
+def _marked(left: Node, right: Node, variable: Variable, names: Names) -> Node:
+    shared = joining.shared(left, right)
+    if joining.is_sure(left, right):
+        return Marked(left, kept(right, shared), variable, shared)
+    matched, identity = joining.matches(left, Distinct(kept(right, shared)), names)
+    return Marked(left, kept(matched, identity), variable)
+
+
+def _partners(compiler: Compiler, left: Node, pattern: a.Pattern, scope: Scope) -> Node:
+    """Solutions of the pattern: a left solution has one if it is compatible with one of these."""
     outer = frozenset(left.variables) - frozenset(scope.given)
     inside = scope
     if _replaced(pattern, outer):
@@ -30,10 +57,7 @@ def marked(compiler: Compiler, left: Node, pattern: a.Pattern, variable: Variabl
         read = _read(pattern)
         given = (*scope.given, *(v for v in left.variables if v in outer and v in read))
         inside = scope.for_each(given, Distinct(kept(left, given)))
-    right = compiler.compile(pattern, inside)
-    shared = tuple(v for v in left.variables if v in right.variables)
-    matched, identity = joining.matches(left, Distinct(kept(right, shared)), compiler.names)
-    return Marked(left, kept(matched, identity), variable)
+    return compiler.compile(pattern, inside)
 
 
 def _replaced(pattern: a.Pattern, outer: frozenset[Variable]) -> frozenset[Variable]:

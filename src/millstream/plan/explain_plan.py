@@ -65,10 +65,10 @@ class _Plan:
                 return self._join(node)
             case n.OrderedJoin(_, _, one, operator, other):
                 return f"join by order, {p.term(one)} {operator} {p.term(other)}: an ordered index a side"
-            case n.Unmatched():
-                return "those without a match: a count a row"
-            case n.Marked(_, _, variable):
-                return f"whether there is a match, as {p.term(variable)}: a count a row"
+            case n.Unmatched(_, _, on):
+                return f"those without a match{self._by_key(on)}"
+            case n.Marked(_, _, variable, on):
+                return f"whether there is a match, as {p.term(variable)}{self._by_key(on)}"
             case n.Group(_, keys, aggregates):
                 made = ", ".join(f"{p.term(v)} = {_aggregate(g)}" for v, g in aggregates)
                 return f"group by {_columns(keys)}: {made or 'nothing more'}"
@@ -89,6 +89,11 @@ class _Plan:
                 return f"triples {' . '.join(p.triple(t) for t in triples)}"
             case n.Ask():
                 return "whether there is a solution: a count"
+
+    def _by_key(self, on: tuple[Variable, ...] | None) -> str:
+        if on is None:
+            return ": a count a row"
+        return f" on {_columns(on)}: a count a key" if on else ": one count for all"
 
     def _order(self, conditions: tuple[tuple[Variable, bool], ...]) -> str:
         return ", ".join(self._printer.term(v) + (" descending" if down else "") for v, down in conditions)

@@ -23,6 +23,7 @@ from millstream.plan.nodes import (
     Quads,
     Rows,
     Solutions,
+    Unmatched,
     kept,
 )
 from millstream.plan.scopes import Names
@@ -174,6 +175,25 @@ def matches(left: Node, right: Node, names: Names, overlap: tuple[Variable, ...]
     copies = {v: names.fresh("copy") for v in unsure}
     node = Join(left, right, tuple((copy, v) for v, copy in copies.items()), overlap)
     return node, tuple(copies.get(v, v) for v in left.variables)
+
+
+def shared(left: Node, right: Node) -> tuple[Variable, ...]:
+    """The variables of both, in the left one's order."""
+    return tuple(v for v in left.variables if v in right.variables)
+
+
+def is_sure(left: Node, right: Node) -> bool:
+    """Whether both bind all that they share, so that rows are compatible just if they are equal there."""
+    return (left.certain & right.certain).issuperset(shared(left, right))
+
+
+def unmatched(left: Node, right: Node, names: Names, overlap: tuple[Variable, ...] = ()) -> Node:
+    """The left rows that are compatible with no right one; with `overlap`, both must bind one of these for that."""
+    both = shared(left, right)
+    if is_sure(left, right):
+        return Unmatched(left, kept(right, both), both)
+    matched, identity = matches(left, Distinct(kept(right, both)), names, overlap)
+    return Unmatched(left, kept(matched, identity))
 
 
 def renamed(node: Node, columns: tuple[tuple[Variable, Variable], ...]) -> Node:

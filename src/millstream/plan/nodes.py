@@ -210,10 +210,15 @@ class OrderedJoin(Shared):
 
 @dataclass(frozen=True, eq=False)
 class Unmatched(Shared):
-    """The rows of the left side that no row of `matched` came from, which has the left side's columns in their order."""
+    """The rows of the left side that no row of `matched` matches.
+
+    One matches where it has the same values in the columns `on`, which it has in that order, or, without any given, in all
+    columns of the left side.
+    """
 
     left: Node
     matched: Node
+    on: tuple[Variable, ...] | None = None
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
@@ -226,11 +231,12 @@ class Unmatched(Shared):
 
 @dataclass(frozen=True, eq=False)
 class Marked(Shared):
-    """The rows of the left side with one more column: whether some row of `matched` came from it."""
+    """The rows of the left side with one more column: whether some row of `matched` matches, as for `Unmatched`."""
 
     left: Node
     matched: Node
     variable: Variable
+    on: tuple[Variable, ...] | None = None
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:

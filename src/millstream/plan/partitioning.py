@@ -175,9 +175,12 @@ def _above(node: Node, kinds: Sequence[Kind], sure: frozenset[Variable]) -> Kind
             if not split[0] & split[1] & sure:
                 return "a join of two sides that no variable of both tells apart"
             return split[0] | split[1]
-        case n.Unmatched(left, matched) | n.Marked(left, matched):
+        case n.Unmatched(left, matched, on) | n.Marked(left, matched, _, on):
+            if kinds[1] is None:
+                # Every cell has all that could match.
+                return columns
             # A match is told by the places of its columns.
-            both = zip(left.variables, matched.variables, strict=True)
+            both = zip(left.variables if on is None else on, matched.variables, strict=True)
             told = len(split) == 2 and any(a in split[0] and b in split[1] for a, b in both)
             return columns if told else "whether there is a match needs all that could be one"
         case n.Distinct(inner):

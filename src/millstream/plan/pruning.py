@@ -58,6 +58,8 @@ def _asked(node: Node, needed: Columns) -> tuple[Columns, ...]:
             return both, both
         case n.OrderedJoin(_, _, one, _, other):
             return needed | {one}, needed | {other}
+        case n.Unmatched(_, matched, on) | n.Marked(_, matched, _, on) if on is not None:
+            return needed | frozenset(on), frozenset(matched.variables)
         case n.Unmatched(left, matched) | n.Marked(left, matched):
             # A match is told by the same columns as a row of the left side, and by what the left side had itself.
             pairs = zip(left.variables, matched.variables, strict=True)
@@ -88,6 +90,8 @@ def _made(node: Node, needed: Columns, made: dict[Node, Node]) -> Node:
             return _projected(made[inner], tuple((name, c) for name, c in columns if name in needed))
         case n.Union(left, right) | n.Join(left, right) | n.OrderedJoin(left, right):
             return replace(node, left=made[left], right=made[right])
+        case n.Unmatched(left, matched, on) | n.Marked(left, matched, _, on) if on is not None:
+            return replace(node, left=made[left], matched=_all_of(matched, made))
         case n.Unmatched(left, matched) | n.Marked(left, matched):
             assert isinstance(matched, n.Project) or matched.variables == left.variables
             named = dict(zip(left.variables, matched.variables, strict=True))
