@@ -16,8 +16,11 @@ from typing import Any, Generic, Literal, TypeVar
 
 import millstream as ms
 
-Effort = Literal["smoke", "quick", "full"]
-"""A few seconds in all, to see that it works; under a minute; all of it."""
+Effort = Literal["smoke", "quick", "full", "huge"]
+"""A few seconds in all, to see that it works; about a minute; all of it; sizes of the papers, as far as memory allows.
+
+A benchmark without a huge size is run at its full one.
+"""
 
 T = TypeVar("T")
 
