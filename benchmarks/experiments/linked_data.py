@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from itertools import islice
 from statistics import median
 
-import pyarrow as pa
-
 import millstream as ms
 from benchmarks.recomputing import Recomputing, answer_set
 from benchmarks.report import Cell, Part, Plot, Progress, Series, Table, at_most
 from benchmarks.timing import Effort, apart
 from benchmarks.workloads import conference
-from benchmarks.workloads.elements import Element
+from benchmarks.workloads.elements import Element, as_table
 
 ABOUT = "CQELS Q1 to Q5 over RFID detections, a floor plan and a bibliography of 10,000 to 10 million triples."
 QUERIES = ("Q1", "Q2", "Q3", "Q4", "Q5")
@@ -96,7 +94,7 @@ def run(effort: Effort, progress: Progress) -> Part:
         f"the mean over {size.elements:,} elements pushed one by one after {size.warm:,} to warm up, the same for all",
         "in batches: the same elements by one push_table",
         "store: pyoxigraph with the same data, told what enters and leaves the windows and asked after an element",
-        f"its time is the median of {size.asked} elements at and after detections of the one asked about; answers are compared",
+        f"its time: the median of {size.asked} elements at and after detections of the one asked about; answers compared",
         "stored: rows that the query keeps of the dataset and its windows",
     ]
     part.tables.append(Table("cost of an element as the dataset grows", columns, rows, notes))
@@ -169,7 +167,7 @@ def measure(triples: int, size: Size) -> dict[str, Found]:
             chunks.append((time.process_time() - began) / len(some) * 1e6)
         answers, stored = query.take_table().num_rows, query.stats["stored"]
         later = elements[-1].at_ms + PAUSE_MS
-        table = _table(_later(elements[size.warm :], later - elements[size.warm].at_ms))
+        table = as_table(_later(elements[size.warm :], later - elements[size.warm].at_ms))
         began = time.process_time()
         engine.push_table(conference.STREAM, table)
         in_batches = (time.process_time() - began) / size.elements * 1e6
@@ -187,12 +185,6 @@ def _inserts(pieces: Iterable[str]) -> Iterator[str]:
 
 def _later(elements: list[Element], by_ms: int) -> list[Element]:
     return [Element(stream, at_ms + by_ms, text) for stream, at_ms, text in elements]
-
-
-def _table(elements: list[Element]) -> pa.Table:
-    s, p, o = zip(*(text.removesuffix(" .\n").split(" ", 2) for _, _, text in elements), strict=True)
-    at_ms = pa.array([at_ms for _, at_ms, _ in elements], pa.int64())
-    return pa.table({"s": list(s), "p": list(p), "o": list(o), "at_ms": at_ms})
 
 
 def _compare(
