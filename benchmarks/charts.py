@@ -18,7 +18,7 @@ OURS = "#0072B2"
 OTHERS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5B5B5B", "#8C6D1F")
 MARKS = ("s", "^", "D", "v", "P", "X", "*")
 INK, FAINT = "#262626", "#D9D9D9"
-_STYLE = {
+_STYLE: Any = {
     "font.size": 10,
     "axes.titlesize": 12,
     "axes.titleweight": "bold",
