@@ -7,12 +7,10 @@ hold. It is asked for a few trips only, and for the second query in a form it do
 from __future__ import annotations
 
 import gc
-import os
 import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +19,18 @@ import pyoxigraph as ox
 import millstream as ms
 from benchmarks.report import Cell, Part, Progress, Table, at_least
 from benchmarks.timing import Effort, apart
-from benchmarks.trips import QUERIES, STREAM, Trip, as_table, as_text, real_trips, repeated, seeded_trips, with_windows
+from benchmarks.workloads.trips import (
+    QUERIES,
+    STREAM,
+    Trip,
+    as_table,
+    as_text,
+    real_path,
+    real_trips,
+    repeated,
+    seeded_trips,
+    with_windows,
+)
 from tests.reference import ELEMENT, Reference
 
 ABOUT = "Taxi trips of ten triples each, an element at a drop-off; the queries of the DEBS 2015 grand challenge as SPARQL."
@@ -29,7 +38,6 @@ IN_BATCHES = {"frequent routes": 200_000, "profitable areas": 60_000}
 ONE_BY_ONE = {"frequent routes": 20_000, "profitable areas": 10_000}
 TIMES_RECOMPUTING = 100
 MINUTES = (30, 60, 120, 240)
-_SUITE = "debs2015/sorted_data_10004.csv.gz"
 _NOT_EXISTS = re.compile(r"FILTER NOT EXISTS \{(.*?)FILTER \(\?pickup > \?dropoff\) \}", re.DOTALL)
 _SINCE_LAST_PICKUP = r"{ SELECT ?taxi (MAX(?pickup) AS ?last) WHERE {\1} GROUP BY ?taxi } FILTER (?dropoff >= ?last)"
 
@@ -65,10 +73,10 @@ class Found:
 def run(effort: Effort, progress: Progress) -> Part:
     size, part = SIZES[effort], Part("taxi", ABOUT)
     sources = ["seeded"]
-    if _real_path().exists():
+    if real_path().exists():
         sources.append("real")
     else:
-        part.missing.append(f"real trips: there is no {_real_path()}; MILLSTREAM_SUITES names the folder of suites")
+        part.missing.append(f"real trips: there is no {real_path()}; MILLSTREAM_SUITES names the folder of suites")
     rows: list[list[Cell]] = []
     for name in QUERIES:
         for source in sources:
@@ -100,15 +108,9 @@ def run(effort: Effort, progress: Progress) -> Part:
     return part
 
 
-def _real_path() -> Path:
-    named = os.environ.get("MILLSTREAM_SUITES")
-    root = Path(named) if named else Path(__file__).resolve().parent.parent.parent / "shared" / "suites"
-    return root / _SUITE
-
-
 def measure(name: str, source: str, minutes: int, size: Size) -> Found:
     """One query over trips of one kind, in a process of its own."""
-    trips = seeded_trips(size.trips) if source == "seeded" else repeated(real_trips(_real_path()), size.trips)
+    trips = seeded_trips(size.trips) if source == "seeded" else repeated(real_trips(real_path()), size.trips)
     text = with_windows(QUERIES[name], minutes)
     in_batches, changes = _in_batches(text, trips, size)
     one_by_one, delay_s = _one_by_one(text, trips, size)
