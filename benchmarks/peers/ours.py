@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -44,6 +45,20 @@ def answer(query: str, given: bytes | pa.Table, switches: Switches | None = None
     return int(registered.take_table().num_rows)
 
 
+def answer_after(
+    query: str, before: pa.Table, given: bytes | pa.Table, switches: Switches | None = None
+) -> tuple[float, int]:
+    """CPU seconds and answers of what comes after a window was filled."""
+    engine = ms.Engine(**(switches or {}))
+    registered = engine.register(query, output="istream")
+    feed(engine, before)
+    registered.take_table()
+    began = time.process_time()
+    feed(engine, given)
+    answers = registered.take_table().num_rows
+    return time.process_time() - began, int(answers)
+
+
 def push_all(query: str, lines: Sequence[tuple[str, int]]) -> int:
     """The same, one push an element."""
     engine = ms.Engine()
@@ -69,3 +84,13 @@ def solutions_after(query: str, given: bytes | pa.Table, instants_ms: Iterable[i
             found[waiting.pop()] = +held
         held[tuple(terms)] += weight
     return found | dict.fromkeys(waiting, +held)
+
+
+def appeared(query: str, given: bytes | pa.Table) -> Counter[tuple[int, tuple[str, ...]]]:
+    """All answers that appear, each with its time."""
+    engine = ms.Engine()
+    registered = engine.register(query, output="istream")
+    feed(engine, given)
+    table = registered.take_table()
+    rows = zip(*(table[name].to_pylist() for name in ("at_ms", *registered.variables)), strict=True)
+    return Counter((at_ms, tuple(terms)) for at_ms, *terms in rows)
