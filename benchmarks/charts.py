@@ -14,11 +14,11 @@ from typing import Any
 from benchmarks.report import Part, Plot, Series
 
 ABSENT = "charts: matplotlib is not installed (pip install 'millstream[bench]')"
-OURS = "#0072B2"
-OTHERS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5B5B5B", "#8C6D1F")
+OURS = ("#0072B2", "#56B4E9", "#003F66")
+OTHERS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#5B5B5B", "#8C6D1F", "#8B1A1A")
 MARKS = ("s", "^", "D", "v", "P", "X", "*")
 INK, FAINT = "#262626", "#D9D9D9"
-_STYLE = {
+_STYLE: Any = {
     "font.size": 10,
     "axes.titlesize": 12,
     "axes.titleweight": "bold",
@@ -65,11 +65,13 @@ def draw(part: Part, folder: Path) -> list[str]:
 
 
 def styles(series: Sequence[Series]) -> dict[str, tuple[str, str, float]]:
-    """Colour, mark and width of each: ours stand out, whatever else is drawn."""
-    found, others = {}, 0
+    """Colour, mark and width of each: ours are blue and stand out, whatever else is drawn."""
+    found: dict[str, tuple[str, str, float]] = {}
+    own = others = 0
     for one in series:
-        if one.name == "millstream":
-            found[one.name] = (OURS, "o", 2.4)
+        if one.name.startswith("millstream"):
+            found[one.name] = (OURS[own % len(OURS)], "o", 2.4)
+            own += 1
         else:
             found[one.name] = (OTHERS[others % len(OTHERS)], MARKS[others % len(MARKS)], 1.5)
             others += 1
@@ -183,7 +185,7 @@ def _name_ends(figure: Any, axes: Any, all_series: Sequence[Series], look: dict[
             textcoords="offset points",
             va="center",
             color=look[name][0],
-            fontweight="bold" if name == "millstream" else "normal",
+            fontweight="bold" if name.startswith("millstream") else "normal",
             annotation_clip=False,
         )
 
