@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from statistics import median
@@ -56,6 +56,28 @@ SIZES: dict[Effort, Size] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Data:
+    """Where graphs and detections come from, and who is asked about."""
+
+    background: Callable[[], Mapping[str | None, Iterable[str]]]
+    elements: Callable[[int], Iterator[Element]]
+    name: str
+    iri: str
+
+
+def seeded(triples: int) -> Data:
+    who = conference.name(0), conference.author_iri(0)
+    return Data(lambda: conference.background(triples), conference.elements, *who)
+
+
+def papers_own() -> Data:
+    """The paper's floor plan, detections and ten thousand triples of its bibliography; its first author."""
+    name = conference.real_names()[0]
+    iri = f"http://deri.org/dblp/persons/{name.replace(' ', '_')}"
+    return Data(conference.real_background, conference.real_elements, name, iri)
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """What one query cost beside one dataset; CPU time."""
 
@@ -75,19 +97,15 @@ class Found:
 
 def run(effort: Effort, progress: Progress) -> Part:
     size, part = SIZES[effort], Part("linked-data", ABOUT)
-    progress.expect(len(size.datasets))
+    progress.expect(len(size.datasets) + 1)
     found: dict[tuple[int, str], Found] = {}
     for triples in size.datasets:
         progress(f"{triples:,} triples")
         for name, one in apart(effort, measure, triples, size).items():
             found[triples, name] = one
-    rows: list[list[Cell]] = []
-    for name in QUERIES:
-        for triples in size.datasets:
-            one = found[triples, name]
-            times = one.store_us / one.cost_us if one.store_us else None
-            costs: list[Cell] = [one.cost_us, one.in_batches_us, one.store_us, times]
-            rows.append([name, triples, *costs, one.answers, one.register_s, one.stored])
+    rows: list[list[Cell]] = [
+        [name, triples, *_cells(found[triples, name])] for name in QUERIES for triples in size.datasets
+    ]
     costs_of = ("us an element", "in batches, us", "store, us", "store / us")
     columns = ("query", "triples", *costs_of, "answers an element", "register, s", "stored")
     notes = [
@@ -98,6 +116,15 @@ def run(effort: Effort, progress: Progress) -> Part:
         "stored: rows that the query keeps of the dataset and its windows",
     ]
     part.tables.append(Table("cost of an element as the dataset grows", columns, rows, notes))
+    if effort == "smoke":
+        part.missing.append("the paper's own data, in the smallest run")
+    elif conference.at_hand():
+        progress("the paper's own data")
+        own = apart(effort, measure, None, size)
+        title = "the paper's own detections, floor plan and 10,000 triples of its bibliography"
+        part.tables.append(Table(title, ("query", *columns[2:]), [[name, *_cells(own[name])] for name in QUERIES]))
+    else:
+        part.missing.append("the paper's own data: there is no suite cqels-conference; MILLSTREAM_SUITES names the folder")
     part.tables.append(_published(size, found))
     for name in QUERIES:
         least, most = (found[size.datasets[i], name].cost_us for i in (0, -1))
@@ -115,6 +142,11 @@ def run(effort: Effort, progress: Progress) -> Part:
         )
     )
     return part
+
+
+def _cells(one: Found) -> list[Cell]:
+    times = one.store_us / one.cost_us if one.store_us else None
+    return [one.cost_us, one.in_batches_us, one.store_us, times, one.answers, one.register_s, one.stored]
 
 
 def _series(name: str, size: Size, found: dict[tuple[int, str], Found]) -> Series:
@@ -140,23 +172,24 @@ def _published(size: Size, found: dict[tuple[int, str], Found]) -> Table:
     return Table(f"one query alone, {nearest:,} triples; ms", ("engine", *QUERIES), rows, notes)
 
 
-def measure(triples: int, size: Size) -> dict[str, Found]:
-    """All queries, one after the other, over one dataset."""
+def measure(triples: int | None, size: Size) -> dict[str, Found]:
+    """All queries, one after the other, over one dataset; None: the paper's own."""
+    data = papers_own() if triples is None else seeded(triples)
     engine = ms.Engine()
-    for graph, pieces in conference.background(triples).items():
+    for graph, pieces in data.background().items():
         for text in _inserts(pieces):
             engine.insert(text, graph=graph)
     found: dict[str, Found] = {}
     later = 0
     for name in QUERIES:
-        text = conference.query(name, conference.name(0))
-        store = Recomputing(text, conference.background(triples)) if triples <= PAPERS_SIZE else None
-        elements = _later(list(conference.elements(size.warm + size.elements)), later)
+        text = conference.query(name, data.name)
+        store = Recomputing(text, data.background()) if triples is None or triples <= PAPERS_SIZE else None
+        elements = _later(list(data.elements(size.warm + size.elements)), later)
         gc.collect()
         began = time.process_time()
         query = engine.register(text)
         register_s = time.process_time() - began
-        store_us = _compare(engine, query, elements[: size.warm], store, size.asked)
+        store_us = _compare(engine, query, elements[: size.warm], data.iri, store, size.asked)
         query.take_table()
         chunks = []
         for first in range(size.warm, len(elements), size.chunk):
@@ -188,10 +221,15 @@ def _later(elements: list[Element], by_ms: int) -> list[Element]:
 
 
 def _compare(
-    engine: ms.Engine, query: ms.ContinuousQuery, elements: list[Element], store: Recomputing | None, asked: int
+    engine: ms.Engine,
+    query: ms.ContinuousQuery,
+    elements: list[Element],
+    who: str,
+    store: Recomputing | None,
+    asked: int,
 ) -> float | None:
     """Pushes elements; where the one who is asked about is detected, and just after, the store must agree."""
-    who, due, seconds = conference.author_iri(0), 0, []
+    due, seconds = 0, []
     for stream, at_ms, text in elements:
         engine.push(stream, text, at_ms)
         if store is None:
