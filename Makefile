@@ -10,7 +10,7 @@ KERNELS := $(wildcard src/millstream/kernels/*.pyx src/millstream/kernels/*.pxd)
 SPREAD := -n auto --maxprocesses 4 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-quick test-long check test-checked test-asan bench bench-spark clean
+.PHONY: help install demo test test-quick test-long check test-checked test-asan bench bench-spark bench-all clean
 
 help:            ## what can be made
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */\1\t/' | expand -t 16
@@ -55,13 +55,23 @@ test-asan: $(STAMP)  ## the kernels' tests under AddressSanitizer
 	@test -e "$$(cc -print-file-name=libasan.so)" || { echo "missing: AddressSanitizer (apt-get install gcc)"; exit 1; }
 	$(call in_build,asan,LD_PRELOAD=$$(cc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc)
 
-# More with `.venv/bin/python -m benchmarks --help`: one part, or --quick.
-bench: $(STAMP)    ## measures beside peers, a quarter of an hour
-	$(BIN)/python -m benchmarks
+# More with `.venv/bin/millstream bench --help`: some of them, or --quick.
+BENCH := $(VENV)/.installed-bench
 
-# More with `.venv/bin/python -m benchmarks.spark --help`: one part, or --quick.
-bench-spark: $(STAMP)  ## the same for the pipeline on Spark
-	$(BIN)/python -m benchmarks.spark
+$(BENCH): $(STAMP)
+	@echo "adding the peers of the benchmarks to $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,bench]' \
+	  || { echo "failed: see above; packages are fetched over the network"; exit 1; }
+	@touch $@
+
+bench: $(BENCH)    ## measures the engine beside prototypes and a store, a quarter of an hour
+	$(BIN)/millstream bench engine
+
+bench-spark: $(BENCH)  ## the same for the pipeline on Spark
+	$(BIN)/millstream bench spark
+
+bench-all: $(BENCH)  ## the experiments of the papers beside peers, half an hour; reports in docs/benchmarks
+	$(BIN)/millstream bench
 
 check: $(STAMP)    ## style, types, layers
 	$(BIN)/ruff check .

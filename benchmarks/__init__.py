@@ -1,1 +1,1 @@
-"""Measurements beside peers and prototypes, in one run, so that only ratios count: `python -m benchmarks`."""
+"""Measurements beside peers and prototypes, in one run, so that only ratios count: `millstream bench`."""

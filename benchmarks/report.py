@@ -1,7 +1,7 @@
-"""What a benchmark found: tables and targets, as text for people and as JSON for programs.
+"""What a benchmark found: tables, plots and targets, as text for people and as JSON for programs.
 
-A part gives tables of plain values and says of each target what was wanted, what was found and whether that is enough.
-Nothing here measures.
+A part gives tables of plain values, plots of the same, and says of each target what was wanted, what was found and whether
+that is enough. Nothing here measures, and nothing here draws.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ import json
 import os
 import platform
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from benchmarks.progress import Progress as Progress  # what `run` is handed, with what it gives
+
 PROJECT = Path(__file__).resolve().parent.parent
-PACKAGES = ("millstream", "numpy", "pyarrow", "pyoxigraph", "Cython", "rdflib")
+PACKAGES = ("millstream", "numpy", "pyarrow", "pyspark", "pyoxigraph", "rdflib", "duckdb", "pathway", "Cython", "matplotlib")
 
 Cell = str | int | float | None
 
@@ -51,6 +52,35 @@ def at_most(what: str, wanted: float, found: float, unit: str = "") -> Target:
     return Target(what, f"<= {shown(wanted)}{unit}", f"{shown(found)}{unit}", bool(found <= wanted))
 
 
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One line of a plot. Texts as `xs` are kinds that stand side by side, numbers are places on an axis."""
+
+    name: str
+    xs: Sequence[float] | Sequence[str]
+    ys: Sequence[float | None]
+    """None: not measured, so nothing is drawn there."""
+    low: Sequence[float | None] = ()
+    high: Sequence[float | None] = ()
+    """Between which repetitions lay; empty: not known."""
+    stopped: Sequence[bool] = ()
+    """Where a time limit ended the run, so that the value is that of what was done until then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """What a chart shows; axes are labelled with their units."""
+
+    title: str
+    x_label: str
+    y_label: str
+    series: Sequence[Series]
+    log_x: bool = False
+    log_y: bool = False
+    note: str = ""
+    """One line below the chart."""
+
+
 @dataclass(slots=True)
 class Part:
     """What one benchmark found."""
@@ -58,11 +88,14 @@ class Part:
     name: str
     about: str
     tables: list[Table] = field(default_factory=list)
+    plots: list[Plot] = field(default_factory=list)
     targets: list[Target] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
     """Lines that a benchmark printed by itself."""
     missing: list[str] = field(default_factory=list)
     """What was left out, and why."""
+    failed: str = ""
+    """What went wrong, if it did; then there is nothing else."""
     wall_s: float = 0.0
 
 
@@ -77,9 +110,13 @@ def shown(value: Cell) -> str:
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
 
 
-def markdown(part: Part) -> str:
-    """One part as Markdown that is also readable as it stands."""
+def markdown(part: Part, images: Sequence[str] = ()) -> str:
+    """One part as Markdown that is also readable as it stands; images are files of its plots, in their order."""
     lines = [f"## {part.name}", "", part.about, ""]
+    if part.failed:
+        lines += [f"FAILED: {part.failed}", ""]
+    for plot, image in zip(part.plots, images, strict=False):
+        lines += [f"![{plot.title}]({image})", ""]
     for table in part.tables:
         lines += [f"**{table.title}**", "", *_grid(table), ""]
         lines += [f"- {note}" for note in table.notes] + ([""] if table.notes else [])
@@ -130,10 +167,18 @@ def machine() -> dict[str, str]:
         "date": datetime.now().astimezone().isoformat(timespec="seconds"),
         "commit": _commit(),
         "cpu": f"{model}, {os.cpu_count()} cores",
+        "memory": _memory(),
         "system": f"{platform.system()} {platform.release()}, Python {platform.python_version()}",
         "packages": ", ".join(f"{name} {found}" for name in PACKAGES if (found := _version(name))),
         "load": f"{load} when the run began",
     }
+
+
+def _memory() -> str:
+    info = Path("/proc/meminfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    total = next((line for line in lines if line.startswith("MemTotal")), "")
+    return f"{int(total.split()[1]) / 1e6:.0f} GB" if total else "unknown"
 
 
 def _version(name: str) -> str | None:
@@ -154,38 +199,25 @@ def _commit() -> str:
         return "unknown"
 
 
-HOW = "Times are CPU times, medians of repetitions that take turns with their peers; only ratios mean something."
+CPU_TIMES = "Times are CPU times, medians of repetitions that take turns with their peers; only ratios mean something."
+WALL_TIMES = "Times are wall times unless a table says CPU; start-up is shown apart; only ratios mean something."
 
 
-def header(described: dict[str, str], effort: str, how: str = HOW) -> str:
-    lines = [f"# Benchmarks, {effort} run", ""]
+def header(title: str, described: dict[str, str], how: str) -> str:
+    lines = [f"# {title}", ""]
     lines += [f"- {name}: {value}" for name, value in described.items()]
     return "\n".join([*lines, "", how, ""])
 
 
-def write(
-    folder: Path, name: str, described: dict[str, str], effort: str, parts: Sequence[Part], how: str = HOW
-) -> list[Path]:
-    """Both forms of a run's results; returns where they are."""
+def write(folder: Path, part: Part, described: dict[str, str], how: str, images: Sequence[str] = ()) -> list[Path]:
+    """Both forms of what a part found; returns where they are."""
     folder.mkdir(parents=True, exist_ok=True)
-    text, data = folder / f"{name}.md", folder / f"{name}.json"
-    text.write_text("\n".join([header(described, effort, how), summary(parts), *map(markdown, parts)]).rstrip() + "\n")
-    whole = {"effort": effort, "machine": described, "parts": [asdict(p) for p in parts]}
-    data.write_text(json.dumps(whole, indent=1, default=float) + "\n")
+    text, data = folder / f"{part.name}.md", folder / f"{part.name}.json"
+    took = f"It took {part.wall_s:,.0f} s."
+    text.write_text("\n".join([header(part.name, described, f"{how} {took}"), _body(part, images)]).rstrip() + "\n")
+    data.write_text(json.dumps({"machine": described, **asdict(part)}, indent=1, default=float) + "\n")
     return [text, data]
 
 
-class Progress:
-    """What is being done, on one line of a terminal; nothing in a pipe."""
-
-    def __init__(self) -> None:
-        self.part = ""
-        self._visible = sys.stderr.isatty()
-
-    def __call__(self, doing: str) -> None:
-        if self._visible:
-            print(f"\r\033[K{self.part}: {doing}"[:120], end="", file=sys.stderr, flush=True)
-
-    def clear(self) -> None:
-        if self._visible:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+def _body(part: Part, images: Sequence[str]) -> str:
+    return markdown(part, images).split("\n", 2)[2]

@@ -21,6 +21,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from benchmarks.peers.question import connected, names_of, variables_of
 from benchmarks.report import Cell, Part, Progress, Table, at_least
 from benchmarks.spark_jobs import Ran, bindings_of, plan, run_job, run_stream, spark_on, tree_cpu_s, workplace, write_files
 from benchmarks.timing import Effort
@@ -127,25 +128,6 @@ def view(rows: DataFrame, number: int, pattern: Triple) -> DataFrame:
     variables = [f.col(place).alias(term[1:]) for place, term in zip("spo", pattern, strict=True) if term.startswith("?")]
     times = [f.col("at").alias(f"t{number}"), f.col("at_ms").alias(f"ms{number}")]
     return rows.where(reduce(Column.__and__, conditions)).select(*variables, *times)
-
-
-def connected(patterns: Patterns) -> list[tuple[int, Triple]]:
-    """Patterns in an order in which each shares a variable with those before."""
-    left, found, known = list(enumerate(patterns)), [], set[str]()
-    while left:
-        number, pattern = next((n, p) for n, p in left if not known or known & set(variables_of(p)))
-        left.remove((number, pattern))
-        found.append((number, pattern))
-        known |= set(variables_of(pattern))
-    return found
-
-
-def variables_of(pattern: Triple) -> list[str]:
-    return [term[1:] for term in pattern if term.startswith("?")]
-
-
-def names_of(patterns: Patterns) -> list[str]:
-    return list(dict.fromkeys(v for pattern in patterns for v in variables_of(pattern)))
 
 
 def joined(rows: Callable[[], DataFrame], patterns: Patterns, window: int, *, streaming: bool) -> DataFrame:

@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +16,11 @@ from typing import Any, Generic, Literal, TypeVar
 
 import millstream as ms
 
-Effort = Literal["smoke", "quick", "full"]
-"""A few seconds in all, to see that it works; under a minute; all of it."""
+Effort = Literal["smoke", "quick", "full", "huge"]
+"""A few seconds in all, to see that it works; about a minute; all of it; sizes of the papers, as far as memory allows.
+
+A benchmark without a huge size is run at its full one.
+"""
 
 T = TypeVar("T")
 
@@ -28,6 +31,8 @@ class Timed(Generic[T]):
 
     seconds: float
     result: T
+    each: Sequence[float] = ()
+    """Of every round."""
 
 
 def take_turns(runs: Mapping[str, Callable[[], T]], rounds: int) -> dict[str, Timed[T]]:
@@ -41,7 +46,7 @@ def take_turns(runs: Mapping[str, Callable[[], T]], rounds: int) -> dict[str, Ti
             began = time.process_time()
             results[name] = run()
             seconds[name].append(time.process_time() - began)
-    return {name: Timed(statistics.median(seconds[name]), results[name]) for name in runs}
+    return {name: Timed(statistics.median(seconds[name]), results[name], seconds[name]) for name in runs}
 
 
 def apart(effort: Effort, function: Callable[..., T], *arguments: Any) -> T:

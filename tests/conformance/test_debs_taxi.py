@@ -18,7 +18,7 @@ import pyoxigraph as ox
 import pytest
 
 import millstream as ms
-from benchmarks.trips import BEGIN, STREAM, Trip, as_table, as_text, real_trips
+from benchmarks.workloads.trips import BEGIN, STREAM, Trip, as_table, as_text, real_trips
 from tests.language.test_paper_queries import LEGAL_Q1, LEGAL_Q2, MENDED_Q2, PREFIX, Q1
 from tests.reference import ELEMENT, Reference
 from tests.suites import suite

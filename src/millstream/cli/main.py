@@ -209,3 +209,36 @@ def demo(
         (taxis if engine == "spark" else doors).show()
     except MillstreamError as error:
         fail(str(error))
+
+
+@app.command()
+def bench(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Benchmarks or groups of them; default: papers.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Small sizes, about a minute each.")] = False,
+    huge: Annotated[bool, typer.Option("--huge", help="Sizes of the papers, as far as memory allows; hours.")] = False,
+    output: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Where reports go. Default: docs/benchmarks for all of a group, else build/bench."),
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="Say what there is and exit.")] = False,
+    suites: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Where real data is; default: MILLSTREAM_SUITES, or beside the clone.")
+    ] = None,
+) -> None:
+    """Measure millstream beside its peers, from a clone: tables, charts and a report each.
+
+    Exit codes: 0; 1 when a benchmark failed; 2 for a wrong command; 130 when interrupted.
+
+    millstream bench windows --quick
+    """
+    from millstream.cli.bench import list_benchmarks, run_benchmarks
+    from millstream.cli.terminal import fail
+
+    if listed:
+        list_benchmarks()
+        return
+    if quick and huge:
+        fail("--quick and --huge: only one of them")
+    run_benchmarks(names or [], "quick" if quick else "huge" if huge else "full", output, suites)

@@ -64,7 +64,7 @@ WORKLOADS: dict[str, Patterns] = {"links, all kept": LINKS, "universities, Q7": 
 
 def run(effort: Effort, progress: Progress) -> Part:
     size = SIZES[effort]
-    part = Part("memory", ABOUT)
+    part = Part("footprint", ABOUT)
     prototypes = yardstick.build(effort, progress)
     if not prototypes:
         part.missing.append(f"rows of the prototype: {yardstick.ABSENT}")

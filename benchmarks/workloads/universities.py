@@ -1,25 +1,15 @@
-"""Streams and queries to measure with: seeded, so that every run sees the same.
+"""Universities after the profile of the Lehigh University Benchmark (LUBM), and seven queries over them.
 
-`universities` follows the profile of the Lehigh University Benchmark (LUBM): what a department has, who teaches, studies,
-advises and publishes there, in the numbers its specification gives. `links` is the opposite: random pairs of which every
-single one is kept.
+What a department has, who teaches, studies, advises and publishes there, in the numbers that its specification gives.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice
 
-import numpy as np
-import numpy.typing as npt
+from benchmarks.workloads.patterns import TYPE, Patterns, Triple
 
-Triple = tuple[str, str, str]
-Patterns = list[Triple]
-
-STREAM = "http://example.org/stream"
-TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 DEPARTMENT, UNIVERSITY = "<http://www.Department0.University0.edu>", "<http://www.University0.edu>"
 _DEGREES = ("undergraduateDegreeFrom", "mastersDegreeFrom", "doctoralDegreeFrom")
 # Kind, how many a department has, how many publications each has.
@@ -169,66 +159,3 @@ class _Department:
     def _takes(self, student: str, kind: str, count: int) -> None:
         for course in self._draw.sample(self._courses[kind], count):
             self._add(student, ub("takesCourse"), course)
-
-
-LINKS: Patterns = [
-    ("?a", "<http://example.org/knows>", "?b"),
-    ("?b", "<http://example.org/likes>", "?c"),
-    ("?a", TYPE, "<http://example.org/Person>"),
-]
-
-
-def links(nodes: int, seed: int = 7) -> Iterator[Triple]:
-    """Endless random triples that LINKS asks for, each of its patterns in turn by chance."""
-    draw = random.Random(seed)
-    knows, likes, person = LINKS[0][1], LINKS[1][1], LINKS[2][2]
-    while True:
-        kind, subject = draw.randrange(3), f"<http://example.org/node/{draw.randrange(nodes)}>"
-        if kind == 2:
-            yield subject, TYPE, person
-        else:
-            yield subject, (knows, likes)[kind], f"<http://example.org/node/{draw.randrange(nodes)}>"
-
-
-def lines(triples: Iterator[Triple], count: int | None = None) -> list[str]:
-    """Triples as lines of N-Triples, all or so many."""
-    return [f"{s} {p} {o} .\n" for s, p, o in islice(triples, count)]
-
-
-def matches_any(triple: Triple, patterns: Patterns) -> bool:
-    """Whether a triple matches one of the patterns."""
-    return any(all(x.startswith("?") or x == y for x, y in zip(pattern, triple, strict=True)) for pattern in patterns)
-
-
-def cqels(patterns: Patterns, range_ms: int) -> str:
-    """A continuous query over the last so many milliseconds of STREAM."""
-    body = " ".join(f"{s} {p} {o} ." for s, p, o in patterns)
-    return f"SELECT * WHERE {{ STREAM <{STREAM}> [RANGE {range_ms}ms] {{ {body} }} }}"
-
-
-def plain(patterns: Patterns) -> str:
-    """The same over a store that holds what the window holds."""
-    return "SELECT * WHERE {" + " ".join(f"{s} {p} {o} ." for s, p, o in patterns) + "}"
-
-
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """Triples as text and as numbers, one an event, for kernels that know no text."""
-
-    text: bytes
-    columns: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]
-    ids: dict[str, int]
-
-    def __len__(self) -> int:
-        return len(self.columns[0])
-
-
-def encoded(triples: Iterator[Triple]) -> Encoded:
-    ids: dict[str, int] = {}
-    table, text = [], []
-    for s, p, o in triples:
-        table.append((ids.setdefault(s, len(ids)), ids.setdefault(p, len(ids)), ids.setdefault(o, len(ids))))
-        text.append(f"{s} {p} {o} .\n")
-    array = np.array(table, np.int64)
-    s_column, p_column, o_column = (np.ascontiguousarray(array[:, i]) for i in range(3))
-    return Encoded("".join(text).encode(), (s_column, p_column, o_column), ids)

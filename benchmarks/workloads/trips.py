@@ -1,32 +1,36 @@
-"""Taxi trips to measure with: those of the DEBS 2015 grand challenge where they are at hand, and seeded ones like them.
+"""Taxi trips: those of the DEBS 2015 grand challenge where they are at hand, and seeded ones like them.
 
-A trip is one element of ten triples at its drop-off. Seeded trips have what matters of real ones: hundreds of drop-offs a
-minute, most of them between a few busy places, taxis that go on from where they were, and some without coordinates.
+Here a trip is one element of ten triples at its drop-off, as the queries of the challenge read it; `taxi` has all of it.
+Seeded trips have what matters of real ones: hundreds of drop-offs a minute, most of them between a few busy places, taxis
+that go on from where they were, and some without coordinates.
 """
 
 from __future__ import annotations
 
 import csv
 import gzip
+import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from benchmarks.workloads.patterns import XSD
 from tests.language.test_paper_queries import LEGAL_Q1, LEGAL_Q2, PREFIX
 
 STREAM = "http://millstream.local/Taxi"
 TAXI = "http://example.org/taxi#"
-XSD = "http://www.w3.org/2001/XMLSchema#"
 BEGIN = datetime(2013, 1, 1)
 PER_MINUTE = 250
 _TAXIS = 7_500
 _PLACES = 60
 _COMPLETE = 0.98
+_HASH = (1 << 128) - 1
+_BLOCK = 20_000
 
 QUERIES = {
     "frequent routes": PREFIX + LEGAL_Q1.replace("ORDER BY  ?freq", "ORDER BY DESC(?freq)"),
@@ -53,6 +57,27 @@ class Trip:
     fare: str
     tip: str
     kind: str
+    driver: str
+    miles: str
+    surcharge: str
+    tax: str
+    tolls: str
+    total: str
+
+    @property
+    def seconds(self) -> int:
+        return (self.dropoff_ms - self.pickup_ms) // 1000
+
+
+def suites() -> Path:
+    """The folder of suites, whether it is there or not."""
+    named = os.environ.get("MILLSTREAM_SUITES")
+    return Path(named) if named else Path(__file__).resolve().parents[3] / "shared" / "suites"
+
+
+def real_path() -> Path:
+    """Where the challenge's trips are, if they are at hand."""
+    return suites() / "debs2015" / "sorted_data_10004.csv.gz"
 
 
 def real_trips(path: Path) -> list[Trip]:
@@ -65,7 +90,9 @@ def _read(row: list[str]) -> Trip:
     # Hand-made files write degrees as literals of C.
     degrees = [value.strip().rstrip("f") for value in row[6:10]]
     pick, drop = (degrees[0], degrees[1]), (degrees[2], degrees[3])
-    return Trip(row[0], _milliseconds(row[2]), _milliseconds(row[3]), pick, drop, row[11], row[14], row[10])
+    times = _milliseconds(row[2]), _milliseconds(row[3])
+    rest = (row[15], row[16]) if len(row) > 16 else ("0.00", row[11])
+    return Trip(row[0], *times, pick, drop, row[11], row[14], row[10], row[1], row[5], row[12], row[13], *rest)
 
 
 def _milliseconds(text: str) -> int:
@@ -80,7 +107,7 @@ def repeated(trips: Sequence[Trip], size: int) -> list[Trip]:
         for t in trips:
             if len(found) == size:
                 return found
-            found.append(Trip(t.taxi, t.pickup_ms + later, t.dropoff_ms + later, t.pick, t.drop, t.fare, t.tip, t.kind))
+            found.append(replace(t, pickup_ms=t.pickup_ms + later, dropoff_ms=t.dropoff_ms + later))
     raise AssertionError
 
 
@@ -101,16 +128,44 @@ def seeded_trips(size: int, seed: int = 0) -> list[Trip]:
     where = centre[place] + random.normal(0, 0.004, (_TAXIS, rounds + 1, 2))
     complete = random.random((_TAXIS, rounds)) < _COMPLETE
     fare, tip = 2.5 + drive / 70, np.where(random.random(drive.shape) < 0.5, 0, drive / 400)
+    taxis, turns = np.unravel_index(order, end.shape)
+    columns = [column[taxis, turns].tolist() for column in (end, drive, fare, tip, complete)]
+    ends = where[taxis, turns].tolist(), where[taxis, turns + 1].tolist()
+    nowhere = ("0.000000", "0.000000")
     found = []
-    for taxi, turn in zip(*np.unravel_index(order, end.shape), strict=True):
-        second = int(end[taxi, turn])
-        began = second - int(drive[taxi, turn])
-        pick, drop = where[taxi, turn], where[taxi, turn + 1]
-        ends = [(f"{x:.6f}", f"{y:.6f}") if complete[taxi, turn] else ("0.000000", "0.000000") for x, y in (pick, drop)]
-        money = f"{fare[taxi, turn]:.2f}", f"{tip[taxi, turn]:.2f}"
-        kind = "CSH" if tip[taxi, turn] == 0 else "CRD"
-        found.append(Trip(f"{taxi:032X}", began * 1000, second * 1000, ends[0], ends[1], *money, kind))
+    for taxi, ended, driven, dollars, tipped, known, pick, drop in zip(taxis.tolist(), *columns, *ends, strict=True):
+        second = int(ended)
+        where_from = (f"{pick[0]:.6f}", f"{pick[1]:.6f}") if known else nowhere
+        where_to = (f"{drop[0]:.6f}", f"{drop[1]:.6f}") if known else nowhere
+        found.append(
+            Trip(
+                f"{taxi:032X}",
+                (second - int(driven)) * 1000,
+                second * 1000,
+                where_from,
+                where_to,
+                f"{dollars:.2f}",
+                f"{tipped:.2f}",
+                "CSH" if tipped == 0 else "CRD",
+                f"{~taxi & _HASH:032X}",
+                f"{driven / 240:.2f}",
+                surcharge="0.50",
+                tax="0.50",
+                tolls="0.00",
+                total=f"{1 + dollars + tipped:.2f}",
+            )
+        )
     return found
+
+
+def endless_trips(seed: int = 0) -> Iterator[Trip]:
+    """Seeded trips without an end, a block after another."""
+    later = 0
+    for block in count():
+        trips = seeded_trips(_BLOCK, seed + block)
+        for t in trips:
+            yield replace(t, pickup_ms=t.pickup_ms + later, dropoff_ms=t.dropoff_ms + later) if later else t
+        later += trips[-1].dropoff_ms
 
 
 def triples(number: int, trip: Trip) -> Iterator[tuple[str, str, str]]:
@@ -118,26 +173,25 @@ def triples(number: int, trip: Trip) -> Iterator[tuple[str, str, str]]:
     subject = f"<{TAXI}trip{number}>"
     for name, value in (
         ("taxi", f'"{trip.taxi}"'),
-        ("pickupTime", _moment(trip.pickup_ms)),
-        ("dropoffTime", _moment(trip.dropoff_ms)),
-        ("pickLon", _decimal(trip.pick[0])),
-        ("pickLat", _decimal(trip.pick[1])),
-        ("dropLon", _decimal(trip.drop[0])),
-        ("dropLat", _decimal(trip.drop[1])),
-        ("fare", _decimal(trip.fare)),
-        ("tip", _decimal(trip.tip)),
+        ("pickupTime", moment(trip.pickup_ms)),
+        ("dropoffTime", moment(trip.dropoff_ms)),
+        ("pickLon", decimal(trip.pick[0])),
+        ("pickLat", decimal(trip.pick[1])),
+        ("dropLon", decimal(trip.drop[0])),
+        ("dropLat", decimal(trip.drop[1])),
+        ("fare", decimal(trip.fare)),
+        ("tip", decimal(trip.tip)),
         ("kind", f'"{trip.kind}"'),
     ):
         yield subject, f"<{TAXI}{name}>", value
 
 
-def _decimal(value: str) -> str:
+def decimal(value: str) -> str:
     return f'"{value}"^^<{XSD}decimal>'
 
 
-def _moment(at_ms: int) -> str:
-    moment = datetime.fromtimestamp((at_ms + BEGIN.replace(tzinfo=UTC).timestamp() * 1000) / 1000, UTC)
-    return f'"{moment:%Y-%m-%dT%H:%M:%S}"^^<{XSD}dateTime>'
+def moment(at_ms: int) -> str:
+    return f'"{(BEGIN + timedelta(milliseconds=at_ms)).isoformat(timespec="seconds")}"^^<{XSD}dateTime>'
 
 
 def as_text(number: int, trip: Trip) -> str:

@@ -1,0 +1,1 @@
+"""Experiments of the source papers, one a module: `ABOUT`, `SIZES` and `run(effort, progress) -> Part`."""

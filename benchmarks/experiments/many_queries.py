@@ -1,0 +1,148 @@
+"""Many queries at once: instances of the conference queries 1, 3 and 4 that differ in a name (CQELS figure 5).
+
+Instances are added to a running engine until there are as many as wanted; then the next elements are timed. What is
+emitted is shown beside the cost: with more names, more of them are detected. Some instances are run alone over the same
+elements, and must emit as much.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from dataclasses import dataclass
+
+import millstream as ms
+from benchmarks.report import Cell, Part, Plot, Progress, Series, Table, at_most
+from benchmarks.timing import Effort, apart, resident
+from benchmarks.workloads import conference
+from benchmarks.workloads.conference import PARTICIPANTS
+from benchmarks.workloads.elements import Element, as_table
+
+ABOUT = "Up to 4,096 instances of the conference queries 1, 3 and 4, each for another author, over one stream."
+QUERIES = ("Q1", "Q3", "Q4")
+COMPARED, GROWTH = 1_024, 4.0
+PUBLISHED = "CQELS needed about a second for 1,000 queries, C-SPARQL more than 100; published in 2011, quad-core Xeon E5410"
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    counts: tuple[int, ...]
+    dataset: int
+    warm: int
+    elements: int
+    limit_s: float
+    """CPU seconds for timing one count, and again for adding the instances that it needs."""
+    memory: int
+    """Bytes; beyond them no instances are added."""
+
+
+SIZES: dict[Effort, Size] = {
+    "smoke": Size((1, 2, 4), 4_000, 10, 40, 1, 4 << 30),
+    "quick": Size(tuple(1 << k for k in range(0, 11, 2)), 20_000, 50, 400, 3, 4 << 30),
+    "full": Size(tuple(1 << k for k in range(13)), 100_000, 100, 1_000, 6, 6 << 30),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one count of instances cost; CPU time."""
+
+    count: int
+    cost_us: float
+    elements: int
+    answers: float
+    """An element, of all instances."""
+    register_s: float
+    """All that were added for it."""
+    stopped: bool
+
+
+def run(effort: Effort, progress: Progress) -> Part:
+    size, part = SIZES[effort], Part("many-queries", ABOUT)
+    progress.expect(len(QUERIES))
+    rows: list[list[Cell]] = []
+    series = []
+    for name in QUERIES:
+        progress(name)
+        found, why = apart(effort, measure, name, size)
+        one = found[0].cost_us
+        rows += [[name, f.count, f.cost_us, f.cost_us / one, f.answers, f.register_s, f.elements] for f in found]
+        if why:
+            part.missing.append(f"{name}: more than {found[-1].count:,} instances: {why}")
+        xs = [float(f.count) for f in found]
+        series.append(Series(name, xs, [f.cost_us for f in found], stopped=[f.stopped for f in found]))
+        compared = [f for f in found if f.count <= COMPARED]
+        what = f"{name}, {compared[-1].count:,} instances, cost an element beside one instance"
+        part.targets.append(at_most(what, GROWTH, compared[-1].cost_us / one, " times"))
+        if compared[-1].count < min(COMPARED, size.counts[-1]):
+            part.missing.append(f"{name}: the target for {min(COMPARED, size.counts[-1]):,} instances")
+    columns = ("query", "instances", "us an element", "times one", "answers an element", "register, s", "elements")
+    notes = [
+        f"dataset of {size.dataset:,} triples; elements pushed one by one, as many as fit into {size.limit_s:g} s",
+        "the cost includes all that is emitted; register: CPU seconds for the instances added since the row before",
+        PUBLISHED,
+    ]
+    part.tables.append(Table("cost of an element as queries are added", columns, rows, notes))
+    title, cost = "Cost of an element with many queries", "CPU time an element, us"
+    part.plots.append(Plot(title, "registered queries", cost, series, log_x=True, log_y=True))
+    return part
+
+
+def measure(name: str, size: Size) -> tuple[list[Found], str]:
+    """One query at all counts, and why the largest ones are missing, if they are."""
+    engine = _filled(size)
+    elements = list(conference.elements(len(size.counts) * (size.warm + size.elements)))
+    queries: list[ms.ContinuousQuery] = []
+    found: list[Found] = []
+    seen: list[Element] = []
+    for turn, count in enumerate(size.counts):
+        gc.collect()
+        began, first, before = time.process_time(), len(queries), len(seen)
+        while len(queries) < count:
+            queries.append(engine.register(conference.query(name, conference.name(len(queries)))))
+            if time.process_time() - began > size.limit_s * 4:
+                return found, f"registering {len(queries) - first:,} took more than {size.limit_s * 4:g} s"
+            if resident() > size.memory:
+                return found, f"{len(queries):,} needed more than {size.memory / 1e9:.0f} GB"
+        register_s = time.process_time() - began
+        some = elements[turn * (size.warm + size.elements) :][: size.warm + size.elements]
+        _, warmed = _push(engine, some[: size.warm], size.limit_s)
+        emitted = sum(query.stats["answers"] for query in queries)
+        cost_us, pushed = _push(engine, some[size.warm :], size.limit_s)
+        answers = sum(query.stats["answers"] for query in queries) - emitted
+        for query in queries:
+            query.take_table()
+        seen += some[:warmed] + some[size.warm :][:pushed]
+        found.append(Found(count, cost_us, pushed, answers / pushed, register_s, pushed < size.elements))
+        if first <= PARTICIPANTS:
+            _check(name, size, queries[first], first, seen[before:])
+    _check(name, size, queries[0], 0, seen)
+    return found, ""
+
+
+def _filled(size: Size) -> ms.Engine:
+    engine = ms.Engine()
+    for graph, pieces in conference.background(size.dataset).items():
+        engine.insert("".join(pieces), graph=graph)
+    return engine
+
+
+def _push(engine: ms.Engine, elements: list[Element], limit_s: float) -> tuple[float, int]:
+    """Microseconds an element, and how many were pushed before the limit."""
+    began, pushed, took = time.process_time(), 0, 0.0
+    for stream, at_ms, text in elements:
+        engine.push(stream, text, at_ms)
+        pushed += 1
+        took = time.process_time() - began
+        if took > limit_s:
+            break
+    return took / pushed * 1e6, pushed
+
+
+def _check(name: str, size: Size, query: ms.ContinuousQuery, number: int, elements: list[Element]) -> None:
+    """What an instance emitted since it was registered is what it emits alone."""
+    engine = _filled(size)
+    alone = engine.register(conference.query(name, conference.name(number)))
+    engine.push_table(conference.STREAM, as_table(elements))
+    found, wanted = query.stats["answers"], alone.stats["answers"]
+    assert found == wanted, f"{name} for author {number}: {found} answers among others, {wanted} alone"

@@ -1,0 +1,166 @@
+"""Windows that slide with every element, of one triple and of twenty (SPECTRA, figures 7 and 8).
+
+Observations of power meters have twenty triples, of which the queries can use six. The first query takes every
+observation, the second few of them. What is measured begins when the window is full. Engines that keep their joins,
+Pathway and those of adapters, are led through a short stream instead, from its beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+
+import pyarrow as pa
+
+from benchmarks.curves import Curves
+from benchmarks.experiments.windows import HUNDRED, OURS, PEERS, timed_at
+from benchmarks.peers import adapter, ours
+from benchmarks.peers.asking import Peer, Thoroughness, ask_all
+from benchmarks.peers.contents import Element, sliding, summarised
+from benchmarks.peers.question import Comparison, Question, Triple
+from benchmarks.peers.store import absent, stores
+from benchmarks.report import Cell, Part, Plot, Progress, Table
+from benchmarks.timing import Effort
+from benchmarks.workloads import meters
+
+ABOUT = "Windows that slide with every element of one or of twenty triples, over power meters (SPECTRA, figures 7, 8)."
+QUESTIONS = {
+    "Q1, not selective": Question(meters.PATTERNS),
+    "Q2, selective": Question(meters.PATTERNS, (Comparison("watt", ">", 10), Comparison("cf", "<", 1.2))),
+}
+OURS_20 = "millstream, elements of 20"
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    windows: Sequence[int]
+    """In triples, one a millisecond."""
+    measured: int
+    """Triples after the window is full."""
+    led: int
+    """Triples that engines in processes of their own are led through, with windows up to a tenth of that."""
+    peers: Thoroughness
+    rounds: int
+
+
+SIZES: dict[Effort, Size] = {
+    "smoke": Size((1_000,), 4_000, 10_000, Thoroughness(2, 2, 0.1), 1),
+    "quick": Size((1_000, 10_000), 40_000, 20_000, Thoroughness(3, 5, 0.3), 3),
+    "full": Size((1_000, 10_000, 100_000, 1_000_000), 400_000, 100_000, Thoroughness(8, 10, 2.0), 5),
+    "huge": Size((1_000, 10_000, 100_000, 1_000_000, 10_000_000), 1_000_000, 100_000, Thoroughness(8, 10, 10.0), 5),
+}
+LIMIT_S = 120.0
+"""By the clock, for a process of another engine."""
+
+
+def run(effort: Effort, progress: Progress) -> Part:
+    size, part = SIZES[effort], Part("sliding", ABOUT, missing=[*absent(), *adapter.absent()])
+    peers = {name: peer for name, peer in PEERS.items() if peer.store in stores()}
+    progress.expect(1 + len(QUESTIONS) * len(size.windows))
+    progress("making observations")
+    triples = observations(max(size.windows) + size.measured)
+    for name, question in QUESTIONS.items():
+        rates, answers = Curves(), dict[int, int]()
+        for window in size.windows:
+            progress(f"{name}, window of {window:,}")
+            query = question.over(ours.STREAM, f"RANGE {window}ms")
+            some = triples[: window + size.measured]
+            answers[window] = time_ours(query, some, window, size, rates)
+            small = some if len(some) <= 200_000 else some[: window + min(size.measured, 20_000)]
+            for peer, found in ask_stores(peers, question, query, small, window, size).items():
+                rates.add(peer, window, [found[0]], found[1])
+                if found[2]:
+                    part.missing.append(f"{peer}, {name}, window {window:,}: other answers, {found[2]}")
+            lead_engines(question, query, triples[: size.led], window, rates, part)
+        note = f"{size.measured:,} triples after the window was full; medians of {size.rounds}, least to most"
+        axes = ("triples in the window", "triples a CPU-second")
+        title = f"{name}: sliding with every element"
+        part.plots.append(Plot(title, *axes, rates.series(), log_x=True, log_y=True, note=note))
+        rows: list[list[Cell]] = []
+        for window, count in answers.items():
+            best = rates.best(window, without=(OURS, OURS_20, HUNDRED))
+            rows.append([window, *rates.row(window), (rates.at(OURS, window) or 0) / best if best else None, count])
+        columns = ("window", *rates.names, "times the best asked as often", "answers")
+        part.tables.append(Table(f"{name}; triples a CPU-second", columns, rows, notes(size)))
+    return part
+
+
+def observations(triples: int) -> list[Triple]:
+    """The triples of as many observations as it takes, in the order in which a meter tells them."""
+    lines = chain.from_iterable(element.text.splitlines() for element in meters.elements(triples))
+    parts = (line[:-2].split(" ", 2) for line in lines)
+    return [(s, p, o) for s, p, o in parts][:triples]
+
+
+def elements_of(triples: Sequence[Triple], first_ms: int, size: int) -> list[Element]:
+    """So many triples an element, at the time of its last."""
+    return [Element(first_ms + k + size - 1, triples[k : k + size]) for k in range(0, len(triples), size)]
+
+
+def time_ours(query: str, triples: Sequence[Triple], window: int, size: Size, rates: Curves) -> int:
+    """Both kinds of elements in turns; gives the number of answers, which is the same."""
+    tables: dict[str, tuple[pa.Table, pa.Table]] = {}
+    for way, each in ((OURS, 1), (OURS_20, 20)):
+        fill, rest = elements_of(triples[:window], 0, each), elements_of(triples[window:], window, each)
+        tables[way] = (ours.as_table(fill), ours.as_table(rest))
+    seconds: dict[str, list[float]] = {way: [] for way in tables}
+    answers = set()
+    for _ in range(size.rounds):
+        for way, (fill_table, rest_table) in tables.items():
+            spent, count = ours.answer_after(query, fill_table, rest_table)
+            seconds[way].append(spent)
+            answers.add(count)
+    assert len(answers) == 1, f"elements of 1 and of 20 triples give other answers: {answers}"
+    for way, some in seconds.items():
+        rates.add(way, window, [(len(triples) - window) / spent for spent in some])
+    return answers.pop()
+
+
+def ask_stores(
+    peers: dict[str, Peer], question: Question, query: str, triples: Sequence[Triple], window: int, size: Size
+) -> dict[str, tuple[float | None, bool, str]]:
+    """Triples a CPU-second of each store, whether it was stopped, and how its answers differed."""
+    kept = summarised(elements_of(triples, 0, 1), question)
+    before = sum(element.at_ms < window for element in kept)
+    effort = Thoroughness(size.peers.places, size.peers.follow, size.peers.limit_s, before)
+    held = partial(ours.solutions_after, query, ours.as_table(kept))
+    found = {}
+    for peer, asked in ask_all(peers, question, kept, sliding(kept, window), effort, held).items():
+        rate = len(triples) / (asked.second * len(kept)) if asked.second else None
+        found[peer] = (rate, asked.stopped, asked.wrong)
+    return found
+
+
+def lead_engines(question: Question, query: str, triples: Sequence[Triple], window: int, rates: Curves, part: Part) -> None:
+    """Engines in processes of their own, from the first element on, where the stream is long beside the window."""
+    if window > len(triples) // 10:
+        return
+    elements = summarised(elements_of(triples, 0, 1), question)
+    expected = ours.appeared(query, ours.as_table(elements))
+    for name, command in adapter.adapters().items():
+        try:
+            told = adapter.tell(command, query, question.variables, ours.STREAM, elements, LIMIT_S)
+        except adapter.AdapterError as error:
+            part.missing.append(f"{name}, window {window:,}: {error}")
+            continue
+        if told is None:
+            rates.add(name, window, [None], stopped=True)
+            part.missing.append(f"{name}, window {window:,}: not done within {LIMIT_S:g} s")
+        elif told.appeared != expected:
+            extra, missing = (told.appeared - expected).total(), (expected - told.appeared).total()
+            rates.add(name, window, [None])
+            part.missing.append(f"{name}, window {window:,}: other answers, {extra} too many, {missing} missing")
+        else:
+            rates.add(name, window, [len(triples) / told.seconds])
+
+
+def notes(size: Size) -> list[str]:
+    return [
+        "the engine is handed all triples as text in tables; peers those that a pattern matches, parsed, asked after each",
+        timed_at(size.peers),
+        f"other engines are led through the first {size.led:,} triples, with windows up to a tenth of that; starting counts",
+        "elements of 20: all triples of an observation enter at once, so there are fewer answers to look for in between",
+        "published, SPECTRA: nearly ten times CQELS on large windows; elements of 20 triples 25-35 % faster than of one",
+    ]

@@ -1,0 +1,120 @@
+"""Engines that run as processes of their own, whatever they are written in: a small program, the adapter, speaks for each.
+
+docs/benchmarks/adapters.md describes what goes over the pipes. An adapter is named in MILLSTREAM_ADAPTERS as
+`NAME=command`, several with `;` between them. It is led through the whole of a stream, for an engine with windows of its own
+cannot be set down in the middle of one.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shlex
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.peers.contents import Element
+
+VARIABLE = "MILLSTREAM_ADAPTERS"
+PATHWAY = "Pathway"
+PATHWAY_PYTHON = "MILLSTREAM_PATHWAY"
+"""The Python that has pathway, if it is not this one."""
+PROJECT = Path(__file__).resolve().parents[2]
+
+Appeared = Counter[tuple[int, tuple[str, ...]]]
+"""Answers that appeared: when, and their terms."""
+
+
+class AdapterError(Exception):
+    """An adapter ended, or said something that is not in the protocol."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What an adapter said of a stream."""
+
+    appeared: Appeared
+    seconds: float
+
+
+def adapters() -> dict[str, list[str]]:
+    """The commands of all adapters there are, by name; Pathway's own where it is installed."""
+    found = {}
+    python = os.environ.get(PATHWAY_PYTHON) or (sys.executable if importlib.util.find_spec("pathway") else None)
+    if python:
+        found[PATHWAY] = [python, "-m", "benchmarks.peers.pathway_adapter"]
+    for entry in filter(None, map(str.strip, os.environ.get(VARIABLE, "").split(";"))):
+        name, sign, command = entry.partition("=")
+        if not sign or not command.strip():
+            raise AdapterError(f"{VARIABLE}: {entry!r} is not NAME=command")
+        found[name.strip()] = shlex.split(command)
+    return found
+
+
+def absent() -> list[str]:
+    """What a report says of Pathway where it is not there."""
+    there = PATHWAY in adapters()
+    how = f"pip install 'millstream[bench-pathway]', or {PATHWAY_PYTHON}=a Python that has it"
+    return [] if there else [f"{PATHWAY}: not installed ({how})"]
+
+
+def messages(query: str, stream: str, elements: Iterable[Element]) -> Iterable[str]:
+    """Everything that is written to an adapter."""
+    yield f"query {len(query.encode())}\n{query}\n"
+    for element in elements:
+        yield f"element {element.at_ms} {len(element.triples)}\n"
+        yield from (f"{s} {p} {o} <{stream}> .\n" for s, p, o in element.triples)
+    yield "end\n"
+
+
+def tell(
+    command: Sequence[str], query: str, variables: Sequence[str], stream: str, elements: Iterable[Element], limit_s: float
+) -> Told | None:
+    """Leads an adapter through a stream; None if that took longer than the limit of the clock."""
+    try:
+        done = subprocess.run(
+            command,
+            input="".join(messages(query, stream, elements)),
+            capture_output=True,
+            text=True,
+            timeout=limit_s,
+            cwd=PROJECT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    if done.returncode:
+        last = done.stderr.strip().splitlines()[-1:] or ["no message"]
+        raise AdapterError(f"{shlex.join(command)} ended with code {done.returncode}: {last[0][:300]}")
+    return heard(done.stdout.splitlines(), variables)
+
+
+def heard(lines: Iterable[str], variables: Sequence[str]) -> Told:
+    """What an adapter wrote: its variables, answers with weights, and nanoseconds."""
+    places: list[int] | None = None
+    appeared: Appeared = Counter()
+    nanoseconds, timed = 0, False
+    for number, line in enumerate(lines, 1):
+        word, _, rest = line.partition(" ")
+        try:
+            if word == "ready":
+                names = [name.lstrip("?") for name in rest.split()]
+                places = [names.index(name) for name in variables]
+            elif word == "answer" and places is not None:
+                at_ms, weight, terms = rest.split(" ", 2)
+                found = terms.split("\t")
+                if int(weight) > 0:
+                    appeared[int(at_ms), tuple(found[place] for place in places)] += int(weight)
+            elif word == "took":
+                nanoseconds, timed = nanoseconds + int(rest), True
+            else:
+                raise ValueError("not a message, or an answer before ready")
+        except (ValueError, IndexError) as error:
+            raise AdapterError(f"line {number} of an adapter: {line[:200]!r}: {error}") from error
+    if places is None or not timed:
+        raise AdapterError("an adapter ended without ready and took")
+    return Told(appeared, nanoseconds / 1e9)

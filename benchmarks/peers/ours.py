@@ -1,0 +1,96 @@
+"""The engine as it stands beside its peers: fed in the ways it has, and its answer sets at chosen instants."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import pyarrow as pa
+
+import millstream as ms
+from benchmarks.peers.contents import Element
+from benchmarks.peers.store import Solutions
+
+STREAM = "http://example.org/stream"
+Switches = dict[str, bool]
+
+
+def as_table(elements: Sequence[Element]) -> pa.Table:
+    """Elements as the engine takes them in bulk."""
+    numbered = [(number, e.at_ms, t) for number, e in enumerate(elements) for t in e.triples]
+    columns = {name: pa.array([t[i] for _, _, t in numbered]) for i, name in enumerate("spo")}
+    times = {"at_ms": pa.array([at for _, at, _ in numbered], pa.int64())}
+    return pa.table({**columns, **times, "element": pa.array([number for number, _, _ in numbered], pa.int64())})
+
+
+def as_lines(elements: Iterable[Element]) -> list[tuple[str, int]]:
+    """Elements as text and time, for one push each."""
+    return [("".join(f"{s} {p} {o} .\n" for s, p, o in element.triples), element.at_ms) for element in elements]
+
+
+def feed(engine: ms.Engine, given: bytes | pa.Table) -> None:
+    """N-Triples with a triple an element and a thousand a second, or a table of elements."""
+    if isinstance(given, bytes):
+        engine.read(STREAM, given, format="nt", time="rate:1000")
+    else:
+        engine.push_table(STREAM, given)
+
+
+def answer(query: str, given: bytes | pa.Table, switches: Switches | None = None) -> int:
+    """How many answers appear, all of them decoded."""
+    engine = ms.Engine(**(switches or {}))
+    registered = engine.register(query, output="istream")
+    feed(engine, given)
+    return int(registered.take_table().num_rows)
+
+
+def answer_after(
+    query: str, before: pa.Table, given: bytes | pa.Table, switches: Switches | None = None
+) -> tuple[float, int]:
+    """CPU seconds and answers of what comes after a window was filled."""
+    engine = ms.Engine(**(switches or {}))
+    registered = engine.register(query, output="istream")
+    feed(engine, before)
+    registered.take_table()
+    began = time.process_time()
+    feed(engine, given)
+    answers = registered.take_table().num_rows
+    return time.process_time() - began, int(answers)
+
+
+def push_all(query: str, lines: Sequence[tuple[str, int]]) -> int:
+    """The same, one push an element."""
+    engine = ms.Engine()
+    registered = engine.register(query, output="istream")
+    push = engine.push
+    for text, at_ms in lines:
+        push(STREAM, text, at_ms)
+    return int(registered.take_table().num_rows)
+
+
+def solutions_after(query: str, given: bytes | pa.Table, instants_ms: Iterable[int]) -> dict[int, Solutions]:
+    """The answer set at the end of each of some milliseconds."""
+    engine = ms.Engine()
+    registered = engine.register(query, output="changes")
+    feed(engine, given)
+    table = registered.take_table()
+    rows = zip(*(table[name].to_pylist() for name in ("at_ms", "weight", *registered.variables)), strict=True)
+    held: Solutions = Counter()
+    found: dict[int, Solutions] = {}
+    waiting = sorted(set(instants_ms), reverse=True)
+    for at_ms, weight, *terms in rows:
+        while waiting and waiting[-1] < at_ms:
+            found[waiting.pop()] = +held
+        held[tuple(terms)] += weight
+    return found | dict.fromkeys(waiting, +held)
+
+
+def appeared(query: str, given: bytes | pa.Table) -> Counter[tuple[int, tuple[str, ...]]]:
+    """All answers that appear, each with its time."""
+    engine = ms.Engine()
+    registered = engine.register(query, output="istream")
+    feed(engine, given)
+    table = registered.take_table()
+    rows = zip(*(table[name].to_pylist() for name in ("at_ms", *registered.variables)), strict=True)
+    return Counter((at_ms, tuple(terms)) for at_ms, *terms in rows)
