@@ -58,6 +58,7 @@ LIMIT_S = 120.0
 def run(effort: Effort, progress: Progress) -> Part:
     size, part = SIZES[effort], Part("sliding", ABOUT, missing=[*absent(), *adapter.absent()])
     peers = {name: peer for name, peer in PEERS.items() if peer.store in stores()}
+    ours.warm_up()
     progress.expect(1 + len(QUESTIONS) * len(size.windows))
     progress("making observations")
     triples = observations(max(size.windows) + size.measured)

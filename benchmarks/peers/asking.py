@@ -18,7 +18,7 @@ from types import FrameType
 
 from benchmarks.peers.contents import Change, Element, First, changes, content
 from benchmarks.peers.question import Question
-from benchmarks.peers.store import Solutions, Store, stores
+from benchmarks.peers.store import Solutions, Store, difference, stores
 
 Make = Callable[[Question], Store]
 
@@ -91,10 +91,8 @@ def ask(
         except TimeLimitError:
             found.stopped = True
             break
-        expected = ours[place + where.follow]
-        if solutions != expected:
-            extra, missing = (solutions - expected).total(), (expected - solutions).total()
-            found.wrong = f"after element {place + where.follow}: {extra} solutions too many, {missing} missing"
+        if wrong := difference(solutions, ours[place + where.follow]):
+            found.wrong = f"after element {place + where.follow}: {wrong}"
             break
         found.seconds.append(seconds / asked)
         if time.process_time() - began > limit_s and len(found.seconds) < len(where.places):
@@ -169,15 +167,22 @@ class TimeLimitError(Exception):
 
 @contextmanager
 def interrupted_after(seconds: float) -> Iterator[None]:
-    """Ends what is written in Python and takes too long; what is compiled ends by itself."""
+    """Ends what is written in Python and takes too long; what is compiled ends by itself, or says so in its own way."""
+    over = False
 
     def stop(_: int, __: FrameType | None) -> None:
+        nonlocal over
+        over = True
         raise TimeLimitError
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.1))
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.5))
     try:
         yield
+    except Exception as error:
+        if over:
+            raise TimeLimitError from error
+        raise
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
