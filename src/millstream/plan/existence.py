@@ -31,6 +31,7 @@ def marked(compiler: Compiler, left: Node, pattern: a.Pattern, variable: Variabl
         given = (*scope.given, *(v for v in left.variables if v in outer and v in read))
         inside = scope.for_each(given, Distinct(kept(left, given)))
     right = compiler.compile(pattern, inside)
+    compiler.members.check_sides(left, right)
     shared = tuple(v for v in left.variables if v in right.variables)
     matched, identity = joining.matches(left, Distinct(kept(right, shared)), compiler.names)
     return Marked(left, kept(matched, identity), variable)
