@@ -49,7 +49,7 @@ def shape_of(query: a.Query, now_ms: int) -> Shape | None:
     changed = places.query(query)
     # Nodes and numbers that a query makes up are functions of its text.
     blanks = any(isinstance(t, BlankNode) for x in query.template for t in (x.subject, x.object))
-    is_own = blanks or any(name in query.text.upper() for name in FRESH)
+    is_own = blanks or places.makes_up
     key = (
         *(query.form, changed.pattern, query.variables, query.output, changed.template, query.dataset),
         *(query.default_windows, query.windows, query.base),
@@ -71,7 +71,7 @@ class _Places:
         """None lifts all."""
         self._chosen = chosen
         self.constants: list[NamedNode | Literal] = []
-        self.asks_for_time = False
+        self.asks_for_time = self.makes_up = False
 
     def query(self, query: a.Query) -> a.Query:
         template = tuple(replace(t, subject=self._value(t.subject), object=self._value(t.object)) for t in query.template)
@@ -130,6 +130,7 @@ class _Places:
                     return replace(part, pattern=self._pattern(pattern))
                 case a.FunctionCall(str() as name, arguments):
                     self.asks_for_time = self.asks_for_time or name == "NOW"
+                    self.makes_up = self.makes_up or name in FRESH
                     if name in _AS_WRITTEN:
                         first = _AS_WRITTEN[name]
                         changed = tuple(self._expression(x) for x in arguments[:first])
