@@ -475,7 +475,7 @@ def write_families(choose: Choose, depth: int = 2, most: int = 8) -> Session:
     for step in chronicler.steps(most, lateness_ms):
         if not registered or chronicler.chance(4):
             for _ in range(chronicler.size(2, 5)):
-                steps.append(Register(with_other_constants(choose, text), output))
+                steps.append(Register(with_other_constants(choose, text), chronicler.one(output, output, *OUTPUTS)))
                 registered += 1
         while chronicler.chance(5):
             steps.append(Close(chronicler.choose(registered)))

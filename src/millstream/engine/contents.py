@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 import numpy as np
 
 from millstream.engine.batch import ElementBatch, GraphRows
 from millstream.engine.datasets import Triples
+from millstream.engine.feeds import NEVER
 from millstream.engine.inputs import Input, inputs_of
 from millstream.engine.merged import MergedContent
 from millstream.engine.pieces import Piece, concatenated, in_order, is_ordered, taken
 from millstream.kernels.dictionary import Dictionary
 from millstream.language.windows import StreamWindow
 from millstream.operators.dataflow import Dataflow
+from millstream.operators.matching import Constants
 from millstream.operators.rows import FOREVER, Arrivals
+from millstream.plan.conjunction import SourcedPattern
 
 Pieces = list[tuple[Input, Piece]]
 
@@ -25,10 +31,37 @@ class Contents:
         self._operator = operator
         self.change = 0
         """The number of the last change."""
+        self.named: Callable[[SourcedPattern, Constants], Iterable[Constants]] = lambda _, constants: (constants,)
+        """What a triple must have for a pattern, if more is known than its constants."""
+
+    # What it reads ----------------------------------------------------------------------------------------------------
 
     def of_stream(self, stream: str) -> list[Input]:
         """Its windows on a stream."""
         return [i for i in self.inputs if i.window is not None and i.window.stream.value == stream]
+
+    def constants(self, stream: str) -> list[Constants]:
+        """The constants of its patterns over a stream: what a triple must have for one of them."""
+        patterns = self._operator.patterns
+        matchers = {id(i.matcher): i.matcher for i in self.of_stream(stream)}
+        return [
+            found
+            for matcher in matchers.values()
+            for number, constants in zip(matcher.numbers.tolist(), matcher.constants, strict=True)
+            for found in self.named(patterns[number], constants)
+        ]
+
+    def see(self, stream: str, at_ms: int) -> None:
+        """An element of a stream has come at a time, though no row of it may have come here."""
+        for i in self.of_stream(stream):
+            if i.feed is not None:
+                i.feed.see(at_ms)
+
+    def last_end(self) -> int:
+        """The latest finite tick at which something it has seen ends."""
+        return max((i.feed.last_end() for i in self.inputs if i.feed is not None), default=NEVER)
+
+    # What happens -----------------------------------------------------------------------------------------------------
 
     def arrive(self, batch: ElementBatch, last: int) -> Pieces:
         """What elements of a stream bring up to a tick."""
@@ -78,6 +111,33 @@ class Contents:
         change = np.cumsum(new) + self.change
         self.change = int(change[-1]) if len(change) else self.change
         self._operator.feed(Arrivals(whole.pattern, whole.triples, whole.now, whole.until, whole.op, change))
+
+    def close(self, at_tick: int) -> None:
+        """Lets go of all terms."""
+        for i in self.inputs:
+            if i.feed is not None:
+                i.feed.close(at_tick)
+
+    # Snapshots --------------------------------------------------------------------------------------------------------
+
+    def dump(self) -> dict[str, Any]:
+        """All it keeps, in plain values and arrays."""
+        return {
+            "change": self.change,
+            "feeds": [None if i.feed is None else i.feed.dump() for i in self.inputs],
+            "unions": [None if i.union is None else i.union.dump() for i in self.inputs],
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Takes what the contents of the same query dumped."""
+        self.change = state["change"]
+        unions: set[int] = set()
+        for i, feed, union in zip(self.inputs, state["feeds"], state["unions"], strict=True):
+            if i.feed is not None:
+                i.feed.load(feed)
+            if i.union is not None and id(i.union) not in unions:
+                unions.add(id(i.union))
+                i.union.load(union)
 
 
 def _graph_piece(source: Input, triples: Triples, at_tick: int, op: int) -> Piece:

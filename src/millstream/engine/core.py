@@ -160,7 +160,7 @@ class Core:
         for stream in self.streams.values():
             stream.settle()
         while True:
-            end = max((run.last_end() for run in self.runs), default=NEVER)
+            end = max((run.contents.last_end() for run in self.runs), default=NEVER)
             if end <= NEVER or tick(time_of(end), ELEMENT) <= self.before:
                 break
             # What is constructed on the way may last longer.
@@ -266,7 +266,7 @@ class Core:
         self.counts["changes"] += len(effective)
         if len(effective):
             for run in self.runs:
-                if run.reads_graph(change.graph):
+                if run.sources.has(change.graph):
                     run.graph_changed(change.graph, effective, 1 if change.insert else -1, at_tick)
         return len(effective)
 
@@ -303,7 +303,7 @@ class Core:
         if not self.options.summary or self.options.lateness_ms or everything:
             stream.summary = None
         else:
-            stream.summary = Summary([c for run in runs for c in run.constants(stream.iri)])
+            stream.summary = Summary([c for run in runs for c in run.contents.constants(stream.iri)])
 
     # Memory -----------------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Registered queries that are run as one: those of one shape, which differ in constants alone.
+"""Registered queries that are run as one: those of one shape, which differ in constants and in what they emit.
 
 A family has one run. While its queries have the same constants, its answers are for all of them. Otherwise each different
 tuple of constants is a member: its constants are triples of a graph that only this run reads, and the first column of
@@ -72,6 +72,10 @@ class Family:
         """The member with these constants."""
         return self._members.get(constants)
 
+    def output_with(self, output: Output) -> Output:
+        """What the run must emit, once a query with some output has joined."""
+        return output if output is self.run.query.output else Output.CHANGES
+
     def places_with(self, constants: Terms) -> tuple[int, ...]:
         """The places at which members have different constants, once these have joined."""
         pairs = zip(self._constants, constants, strict=True)
@@ -113,7 +117,7 @@ class Family:
         """Another run, for members that differ at these places; gives their constants."""
         self._graph.delete(self._graph.triples(), run.tick)
         self.run, self.places = run, places
-        run.named = self._named
+        run.contents.named = self._named
         return self._graph.insert(self._triples(self._members.values()))
 
     def mute(self) -> None:
@@ -125,7 +129,8 @@ class Family:
             self.run.emit = self._hand_out
             return
         (member,) = self._members.values()
-        self.run.emit = member.queries[0].emit if len(member.queries) == 1 else self._repeat
+        alone = len(member.queries) == 1 and member.queries[0].query.output is self.run.query.output
+        self.run.emit = member.queries[0].emit if alone else self._repeat
 
     def show(self, member: Member, at_tick: int) -> None:
         """Shows the run a new member."""
@@ -145,8 +150,9 @@ class Family:
     def tell(self, query: ContinuousQuery, member: Member, at_ms: int) -> None:
         """Tells a query over datasets alone what its answers are, when others have been told before."""
         columns, weight = self.run.current_rows(self.member_id(member))
-        if len(weight) and self.run.query.output is not Output.DSTREAM:
-            query.emit(select(self.run.query.output, columns, np.full(len(weight), at_ms, np.int64), weight))
+        emission = select(query.query.output, columns, np.full(len(weight), at_ms, np.int64), weight)
+        if len(emission):
+            query.emit(emission)
 
     @property
     def tells_everything(self) -> bool:
@@ -166,8 +172,8 @@ class Family:
     # Its answers ------------------------------------------------------------------------------------------------------
 
     def _repeat(self, emission: Emission) -> None:
-        for query in self.queries:
-            query.emit(emission)
+        for member in self._members.values():
+            self._hand(member.id, emission)
 
     def _hand_out(self, emission: Emission) -> None:
         """Hands each member its rows: what that costs depends on the rows, not on how many members there are."""
@@ -185,7 +191,10 @@ class Family:
         member = self._by_id.get(member_id)
         if member is not None:
             for query in member.queries:
-                query.emit(emission)
+                if query.query.output is self.run.query.output:
+                    query.emit(emission)
+                elif len(part := select(query.query.output, emission.columns, emission.at_ms, emission.weight)):
+                    query.emit(part)
 
     # What it reads ----------------------------------------------------------------------------------------------------
 
@@ -216,11 +225,17 @@ class Family:
 
     def dump(self) -> dict[str, Any]:
         """All it keeps, its queries aside."""
-        return {"places": list(self.places), "members": self._graph.triples(), "next": self._next, "run": self.run.dump()}
+        return {
+            "output": self.run.query.output.value,
+            "places": list(self.places),
+            "members": self._graph.triples(),
+            "next": self._next,
+            "run": self.run.dump(),
+        }
 
     def load(self, state: dict[str, Any]) -> None:
         """Takes what a family of the same queries dumped, its members added."""
-        self.run.named = self._named
+        self.run.contents.named = self._named
         self._graph.restore(np.ascontiguousarray(state["members"]))
         self._next = state["next"]
         self._route()

@@ -81,8 +81,9 @@ class Lanes:
         if not all(isinstance(c, JoinComponent) for c in run.operator.components):
             return False
         reader = _Reader(run)
-        for feed, matcher, in_union in run.window_inputs(stream):
-            if in_union or not isinstance(feed, TimeFeed) or matcher.has_tests or matcher.compares:
+        for i in run.contents.of_stream(stream):
+            feed, matcher = i.feed, i.matcher
+            if i.union is not None or not isinstance(feed, TimeFeed) or matcher.has_tests or matcher.compares:
                 return False
             self._feeds.append(feed)
             end_of = _end_of(feed)

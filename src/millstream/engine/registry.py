@@ -20,7 +20,7 @@ from millstream.engine.query import ContinuousQuery
 from millstream.engine.run import QueryRun
 from millstream.errors import OptionError, UnsupportedQueryError
 from millstream.language import parse_query
-from millstream.language.algebra import Query
+from millstream.language.algebra import Output, Query
 from millstream.operators.dataflow import Dataflow
 from millstream.operators.expressions import Evaluator
 from millstream.operators.rows import ELEMENT, tick
@@ -102,7 +102,9 @@ class Registry:
         # What feeds a stream is fed change by change, and is one element of it.
         return None if fed_stream(query.query) is not None else shape_of(query.query, now_ms)
 
-    def _run_of(self, query: ContinuousQuery, plan: Node, *, restored: bool = False) -> QueryRun:
+    def _run_of(
+        self, query: ContinuousQuery, plan: Node, output: Output | None = None, *, restored: bool = False
+    ) -> QueryRun:
         core, (_, _, now_ms) = self._core, query.registered_with
         operator = Dataflow(
             plan,
@@ -114,7 +116,8 @@ class Registry:
             restored=restored,
         )
         sources, emit = sources_of(query.query), query.emit
-        run = QueryRun(query.query, operator, sources, core.dictionary, emit, core.options.t0_ms)
+        asked = query.query if output is None else replace(query.query, output=output)
+        run = QueryRun(asked, operator, sources, core.dictionary, emit, core.options.t0_ms)
         run.on_constructed = core.feeding.offer
         return run
 
@@ -158,9 +161,9 @@ class Registry:
         family.run.pass_time(core.before)
         member = family.member(shape.constants)
         is_told = member is not None or family.tells_everything
+        if not self._make_room(family, query, shape):
+            return False
         if member is None:
-            if not self._make_room(family, query, shape):
-                return False
             member = family.add(shape.constants)
             family.take(query, member)
             family.show(member, core.before - 1 if has_windows else tick(core.clock_ms, ELEMENT))
@@ -175,11 +178,11 @@ class Registry:
 
     def _make_room(self, family: Family, query: ContinuousQuery, shape: Shape) -> bool:
         """Has a family run so that its members can differ as a new one differs from them."""
-        places = family.places_with(shape.constants)
-        if places == family.places:
+        places, output = family.places_with(shape.constants), family.output_with(query.query.output)
+        if places == family.places and output is family.run.query.output:
             return True
         try:
-            run = self._run_of(query, compile_query(query.query, places))
+            run = self._run_of(query, compile_query(query.query, places), output)
         except (RunsApartError, UnsupportedQueryError):
             return False
         before = family.run
@@ -258,7 +261,7 @@ class Registry:
         first, places = ours[0][0], state["places"]
         base, output, _ = first.registered_with
         plan = compile_query(first.query, places) if places else _planned(first.text, base, output)
-        run = self._run_of(first, plan, restored=True)
+        run = self._run_of(first, plan, output_named(state["output"]), restored=True)
         family = Family(constants[0], run, self._core.dictionary)
         family.places = tuple(places)
         for (query, member_id), terms in zip(ours, constants, strict=True):

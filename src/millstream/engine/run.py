@@ -5,12 +5,11 @@ Everything here is in processing order; the engine sees to that. Ticks say when;
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pyoxigraph import NamedNode
 
 from millstream.engine.answers import AnswerSet, Emission, consolidate
 from millstream.engine.arrangement import Arrangement, Rows
@@ -18,7 +17,7 @@ from millstream.engine.batch import ElementBatch, GraphRows
 from millstream.engine.contents import Contents, Pieces
 from millstream.engine.counting import CountFeed
 from millstream.engine.datasets import Triples
-from millstream.engine.feeds import NEVER, EventFeed, Feed, StepFeed
+from millstream.engine.feeds import NEVER, EventFeed, StepFeed
 from millstream.engine.inputs import MEMBERS
 from millstream.engine.reporting import ChangeReporter, CloseReporter, Emit, EverythingReporter, Reporter
 from millstream.engine.visible import VisibleTicks
@@ -27,9 +26,7 @@ from millstream.language import algebra as a
 from millstream.language.windows import Event, Step, StreamWindow
 from millstream.operators.dataflow import Dataflow
 from millstream.operators.deltas import consolidated
-from millstream.operators.matching import Constants, Matcher
 from millstream.operators.rows import ELEMENT, Column, Deltas, tick, time_of
-from millstream.plan.conjunction import SourcedPattern
 from millstream.plan.sources import Sources
 
 
@@ -47,7 +44,7 @@ class QueryRun:
     ) -> None:
         self.query = query
         self.operator = operator
-        self._sources = sources
+        self.sources = sources
         self._dictionary = dictionary
         self.feeds: str | None = None
         """The stream that its answers form, while somebody reads it."""
@@ -58,8 +55,6 @@ class QueryRun:
         self.streams = frozenset(w.stream.value for w in query.windows)
         self._arrangement = Arrangement(operator.seen, operator.order, dictionary) if operator.order else None
         self.emit = emit
-        self.named: Callable[[SourcedPattern, Constants], Iterable[Constants]] = lambda _, constants: (constants,)
-        """What a triple must have for a pattern, if more is known than its constants."""
         self.reporter = self._make_reporter(self._emitted, t0_ms)
         # Windows whose patterns were all optimised away, or that match everything, still close and expire.
         self._visible: dict[StreamWindow, VisibleTicks] = {}
@@ -99,42 +94,11 @@ class QueryRun:
         """Whether what the datasets gave at registration still waits to be reported."""
         return self._initial is not None
 
-    def window_inputs(self, stream: str) -> list[tuple[Feed, Matcher, bool]]:
-        """The windows on a stream: feed, matcher, and whether they are part of a union."""
-        return [
-            (i.feed, i.matcher, i.union is not None)
-            for i in self.contents.inputs
-            if i.feed is not None and i.window is not None and i.window.stream.value == stream
-        ]
-
     @property
     def is_timed(self) -> bool:
         """Whether only time ends what its windows hold, so that elements it keeps nothing of do not matter."""
         counted = (CountFeed, EventFeed)
         return not self.needs_everything and not any(isinstance(i.feed, counted) for i in self.contents.inputs)
-
-    def constants(self, stream: str) -> list[Constants]:
-        """The constants of its patterns over a stream: what a triple must have for one of them."""
-        patterns = self.operator.patterns
-        matchers = {id(i.matcher): i.matcher for i in self.contents.of_stream(stream)}
-        return [
-            found
-            for matcher in matchers.values()
-            for number, constants in zip(matcher.numbers.tolist(), matcher.constants, strict=True)
-            for found in self.named(patterns[number], constants)
-        ]
-
-    def reads_graph(self, graph: str | None) -> bool:
-        """Whether a change of that graph is a change for this query."""
-        default, named = self.query.dataset.default, self.query.dataset.named
-        if graph is None:
-            return self._sources.default_graph and default is None
-        # By text: a graph that a blank node names has no IRI, and only GRAPH with a variable finds it.
-        if self._sources.default_graph and graph in _values(default):
-            return True
-        if named is not None and graph not in _values(named):
-            return False
-        return self._sources.any_named_graph or graph in _values(self._sources.named_graphs)
 
     # What happens -----------------------------------------------------------------------------------------------------
 
@@ -296,20 +260,9 @@ class QueryRun:
         if due is not None and due <= at_tick:
             self._report(at_tick)
 
-    def see(self, stream: str, at_ms: int) -> None:
-        """An element of a stream has come at a time, though no row of it may have come here."""
-        for feed, _, _ in self.window_inputs(stream):
-            feed.see(at_ms)
-
-    def last_end(self) -> int:
-        """The latest finite tick at which something it has seen ends."""
-        return max((i.feed.last_end() for i in self.contents.inputs if i.feed is not None), default=NEVER)
-
     def close(self, at_tick: int) -> None:
         """Lets go of all terms."""
-        for i in self.contents.inputs:
-            if i.feed is not None:
-                i.feed.close(at_tick)
+        self.contents.close(at_tick)
         self.operator.close(at_tick)
         self.reporter.close()
 
@@ -325,11 +278,9 @@ class QueryRun:
         initial = self._take_initial()
         self._initial = None if initial is None else [initial]
         return {
-            "change": self.contents.change,
             "tick": self.tick,
             "initial": None if initial is None else (initial.columns, initial.weight),
-            "feeds": [None if i.feed is None else i.feed.dump() for i in self.contents.inputs],
-            "unions": [None if i.union is None else i.union.dump() for i in self.contents.inputs],
+            "contents": self.contents.dump(),
             "visible": [v.dump() for v in self._visible.values()],
             "events_open": [w in self._events_open for w in self.query.windows],
             "operator": self.operator.dump(self.tick),
@@ -338,18 +289,12 @@ class QueryRun:
 
     def load(self, state: dict[str, Any]) -> None:
         """Takes what a run of the same query dumped."""
-        self.contents.change, self.tick = state["change"], state["tick"]
+        self.tick = state["tick"]
+        self.contents.load(state["contents"])
         if state["initial"] is not None:
             columns, weight = state["initial"]
             ticks = np.zeros(len(weight), np.int64)
             self._initial = [Deltas(columns, ticks, ticks, weight)]
-        unions: set[int] = set()
-        for i, feed, union in zip(self.contents.inputs, state["feeds"], state["unions"], strict=True):
-            if i.feed is not None:
-                i.feed.load(feed)
-            if i.union is not None and id(i.union) not in unions:
-                unions.add(id(i.union))
-                i.union.load(union)
         for visible, kept in zip(self._visible.values(), state["visible"], strict=True):
             visible.load(kept)
         windows = zip(self.query.windows, state["events_open"], strict=True)
@@ -445,7 +390,3 @@ def by_change(deltas: Deltas) -> Iterator[Deltas]:
     turns = (np.diff(deltas.tick) != 0) | (np.diff(deltas.change) != 0)
     for part in np.split(np.arange(len(deltas)), np.flatnonzero(turns) + 1):
         yield deltas.pick(part)
-
-
-def _values(names: Iterable[NamedNode] | None) -> set[str]:
-    return {name.value for name in names or ()}

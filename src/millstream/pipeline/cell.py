@@ -316,7 +316,7 @@ class Cell:
     def _finish(self) -> None:
         for source, clock in zip(self._spread.sources, self.clock.sources, strict=True):
             if not source.changes and clock.largest_ms is not None and source.name is not None:
-                self._run.see(source.name, clock.largest_ms)
+                self._run.contents.see(source.name, clock.largest_ms)
         self._core.reach_last_end()
 
     def _late(self, parts: list[Rows]) -> pa.Table:

@@ -50,8 +50,10 @@ def shape_of(query: a.Query, now_ms: int) -> Shape | None:
     # Nodes and numbers that a query makes up are functions of its text.
     blanks = any(isinstance(t, BlankNode) for x in query.template for t in (x.subject, x.object))
     is_own = blanks or places.makes_up
+    # What appeared and what disappeared are parts of what changed; everything is something else.
+    whole = query.output is a.Output.RSTREAM
     key = (
-        *(query.form, changed.pattern, query.variables, query.output, changed.template, query.dataset),
+        *(query.form, changed.pattern, query.variables, whole, changed.template, query.dataset),
         *(query.default_windows, query.windows, query.base),
         now_ms if places.asks_for_time else None,
         query.text if is_own else None,
