@@ -76,6 +76,10 @@ class ContinuousQuery:
             lazy=options.lazy,
             adaptive=options.adaptive,
         )
+        others = 0 if self.family is None else len(self.family) - 1
+        if others:
+            many = "query" if others == 1 else "queries"
+            run += f"\nruns as one plan with {others} other {many}; constants in which they differ are joined as a relation"
         return f"{explain(self.query)}\n\n{run}"
 
     def take(self) -> list[Answer]:
