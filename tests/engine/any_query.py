@@ -437,6 +437,52 @@ def write_session(choose: Choose, depth: int = 2, most: int = 8) -> Session:
     return Session(lateness_ms, t0_ms, loaded, tuple(steps))
 
 
+class ConstantAuthor(Author):
+    """Writes queries full of constants."""
+
+    def triple(self, blank: str) -> str:
+        subject = self.one("?a", "?a", "?b", "?c", NODES[0], NODES[1], blank)
+        predicate = self.one(*PREDICATES * 8, "?p")
+        object_ = self.one("?d", "?c", "?b", NODES[0], NODES[1], "0", "1", blank)
+        return f"{subject} {predicate} {'?d' if subject == object_ else object_}"
+
+    def condition(self, names: list[str]) -> str:
+        one = self.one(*names)
+        if self.chance(2):
+            # The outside engine knows an order of IRIs.
+            operator, number = self.one("=", "!=", "<", ">="), self.one("0", "1")
+            test = f"{one} {operator} {number}"
+            return f"(isNumeric({one}) && {test})" if operator in ("<", ">=") else test
+        return super().condition(names)
+
+
+def with_other_constants(choose: Choose, text: str) -> str:
+    """A query of the same shape."""
+    writer = Writer(choose)
+    text = re.sub(rf"<{NAMESPACE}n\d>", lambda found: writer.one(found[0], *NODES[:3]), text)
+    # Numbers that are compared or stand at the end of a triple, not those of LIMIT or of windows.
+    return re.sub(r"(?<=[=<>] )\d|(?<=> )\d(?= \.)", lambda found: writer.one(found[0], "0", "1", "2"), text)
+
+
+def write_families(choose: Choose, depth: int = 2, most: int = 8) -> Session:
+    """A session in which queries come several at a time, each time of one shape."""
+    chronicler = Chronicler(choose)
+    lateness_ms, t0_ms = chronicler.one(0, 0, 0, 2), chronicler.one(0, 0, 1)
+    loaded = tuple((graph, chronicler.triples(3, 12)) for graph in (None, *NAMED))
+    text, output = ConstantAuthor(choose).query(depth), chronicler.one(*OUTPUTS)
+    steps: list[Step | Register | Close] = []
+    registered = 0
+    for step in chronicler.steps(most, lateness_ms):
+        if not registered or chronicler.chance(4):
+            for _ in range(chronicler.size(2, 5)):
+                steps.append(Register(with_other_constants(choose, text), chronicler.one(output, output, *OUTPUTS)))
+                registered += 1
+        while chronicler.chance(5):
+            steps.append(Close(chronicler.choose(registered)))
+        steps.append(step)
+    return Session(lateness_ms, t0_ms, loaded, tuple(steps))
+
+
 def chooser(draw: st.DrawFn) -> Choose:
     return lambda size: draw(st.integers(0, size - 1))
 
@@ -454,3 +500,8 @@ def any_scenarios(draw: st.DrawFn, depth: int = 2) -> Scenario:
 @st.composite
 def any_sessions(draw: st.DrawFn, depth: int = 2) -> Session:
     return write_session(chooser(draw), depth)
+
+
+@st.composite
+def family_sessions(draw: st.DrawFn, depth: int = 2) -> Session:
+    return write_families(chooser(draw), depth)

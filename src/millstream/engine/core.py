@@ -7,9 +7,8 @@ looks at them, or now and then, when the dictionary is also told what it may for
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,33 +21,17 @@ from millstream.engine.feeding import Feeding
 from millstream.engine.feeds import NEVER
 from millstream.engine.intake import Intake
 from millstream.engine.lane import Lanes, Row
-from millstream.engine.options import Options, named_iri, output_named
+from millstream.engine.options import Options, named_iri
 from millstream.engine.query import ContinuousQuery
+from millstream.engine.registry import Registry
 from millstream.engine.run import QueryRun
-from millstream.errors import OptionError
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanner
 from millstream.kernels.scanner_summary import Summary
-from millstream.language import parse_query
-from millstream.language.algebra import Query
 from millstream.language.windows import Triples as TriplesWindow
-from millstream.operators.dataflow import Dataflow
-from millstream.operators.expressions import Evaluator
 from millstream.operators.rows import ELEMENT, EXPIRY, tick, time_of
-from millstream.plan.compiler import compile_query
-from millstream.plan.nodes import Node
-from millstream.plan.sources import sources_of
 
 _HOUSEKEEPING_EVERY = 4096
-
-
-@lru_cache(maxsize=64)
-def _planned(text: str, base: str | None, output: str | None) -> tuple[Query, Node]:
-    """A query and its plan; the cells of a job, and queries that come again, ask for the same ones."""
-    query = parse_query(text, base)
-    if output is not None:
-        query = replace(query, output=output_named(output))
-    return query, compile_query(query)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +64,7 @@ class Stream:
     """One stream: who reads it and how much has come."""
 
     iri: str
-    runs: list[tuple[ContinuousQuery, QueryRun]] = field(default_factory=list)
+    runs: list[QueryRun] = field(default_factory=list)
     summary: Summary | None = None
     counted: bool = False
     """Whether some window counts its triples."""
@@ -110,12 +93,12 @@ class Core:
         self.dictionary = Dictionary()
         self.streams: dict[str, Stream] = {}
         self.graphs: dict[str | None, Graph] = {None: Graph(self.dictionary)}
-        self.queries: list[tuple[ContinuousQuery, QueryRun]] = []
         self.before = NEVER
         self.counts = {"changes": 0, "late": 0, "rejected": 0}
         self.undelivered: deque[tuple[Callable[[Answer], object], Answer]] = deque()
         """Answers on their way to callbacks, which must not run before a change has reached all queries."""
         self.pending = Pending(options.max_pending)
+        self.registry = Registry(self)
         self.feeding = Feeding(self)
         self._until_housekeeping = _HOUSEKEEPING_EVERY
 
@@ -129,6 +112,11 @@ class Core:
             "kept": sum(s.kept for s in streams),
             **self.counts,
         }
+
+    @property
+    def runs(self) -> list[QueryRun]:
+        """All that is at work for queries."""
+        return self.registry.runs
 
     # Time -------------------------------------------------------------------------------------------------------------
 
@@ -164,7 +152,7 @@ class Core:
             callback(answer)
 
     def catch_up_all(self) -> None:
-        for _, run in self.queries:
+        for run in self.runs:
             run.pass_time(self.before)
 
     def reach_last_end(self) -> None:
@@ -172,7 +160,7 @@ class Core:
         for stream in self.streams.values():
             stream.settle()
         while True:
-            end = max((run.last_end() for _, run in self.queries), default=NEVER)
+            end = max((run.contents.last_end() for run in self.runs), default=NEVER)
             if end <= NEVER or tick(time_of(end), ELEMENT) <= self.before:
                 break
             # What is constructed on the way may last longer.
@@ -236,9 +224,9 @@ class Core:
             return None
         if not stream.looked_for_lanes:
             lanes = Lanes(Scanner(self.dictionary, summary=stream.summary), self.dictionary)
-            stream.lanes = lanes if all(lanes.add(run, stream.iri) for _, run in stream.runs) else None
+            stream.lanes = lanes if all(lanes.add(run, stream.iri) for run in stream.runs) else None
             # A first change ahead passes with the first element, so look again at the next.
-            stream.looked_for_lanes = not any(run.has_first_change_ahead for _, run in stream.runs)
+            stream.looked_for_lanes = not any(run.has_first_change_ahead for run in stream.runs)
         return stream.lanes
 
     def process_now(self, change: GraphChange) -> None:
@@ -266,7 +254,7 @@ class Core:
         stream.elements += elements
         stream.triples += triples
         stream.kept += len(batch.triples)
-        for _, run in tuple(stream.runs):
+        for run in tuple(stream.runs):
             run.elements(batch)
 
     def change_graph(self, change: GraphChange, at_tick: int) -> int:
@@ -277,8 +265,8 @@ class Core:
         effective = graph.insert(change.triples) if change.insert else graph.delete(change.triples, at_tick)
         self.counts["changes"] += len(effective)
         if len(effective):
-            for _, run in self.queries:
-                if run.reads_graph(change.graph):
+            for run in self.runs:
+                if run.sources.has(change.graph):
                     run.graph_changed(change.graph, effective, 1 if change.insert else -1, at_tick)
         return len(effective)
 
@@ -294,70 +282,19 @@ class Core:
                 self._summarise(stream)
         return stream
 
-    def make_query(
-        self,
-        text: str,
-        output: str | None,
-        on_answer: Callable[[Answer], object] | None,
-        base: str | None,
-        now_ms: int,
-        *,
-        restored: bool = False,
-    ) -> tuple[ContinuousQuery, QueryRun]:
-        """A query with its run, among the others but without any state."""
-        if not isinstance(text, str):
-            raise OptionError(f"a query is text, got {text!r}.")
-        # What is neither text nor absent is for them to refuse, and cannot be looked up.
-        known = all(option is None or isinstance(option, str) for option in (base, output))
-        query, plan = (_planned if known else _planned.__wrapped__)(text, base, output)
-        evaluator = Evaluator(self.dictionary, now_ms=now_ms, base=query.base)
-        options = self.options
-        operator = Dataflow(
-            plan,
-            self.dictionary,
-            evaluator,
-            lazy=options.lazy,
-            adaptive=options.adaptive,
-            salt=text,
-            restored=restored,
-        )
-        handle = ContinuousQuery(self, query, text, on_answer)
-        handle.registered_with = (base, now_ms)
-        run = QueryRun(query, operator, sources_of(query), self.dictionary, handle.emit, options.t0_ms)
-        run.on_constructed = self.feeding.offer
-        handle.attach(run)
-        self.queries.append((handle, run))
-        for iri in run.streams:
-            stream = self.streams.setdefault(iri, Stream(iri))
-            stream.runs.append((handle, run))
-            handle.count_from(stream)
-            self._summarise(stream)
+    def known_stream(self, iri: str) -> Stream:
+        """The stream that a query names."""
+        return self.streams.setdefault(iri, Stream(iri))
+
+    def readers_changed(self, streams: Iterable[str]) -> None:
+        """Queries that read some streams have come or gone, or ask for other triples."""
+        for iri in streams:
+            self._summarise(self.streams[iri])
         self.feeding.arrange()
-        return handle, run
-
-    def start(self, run: QueryRun) -> None:
-        """Shows a new query the datasets as they are."""
-        contents = {name: graph.triples() for name, graph in self.graphs.items()}
-        run.start(contents, self.clock_ms, self.before - 1)
-        self.feeding.process()
-
-    def close_query(self, query: ContinuousQuery) -> None:
-        for handle, run in self.queries:
-            if handle is query:
-                self.catch_up(query)
-                self.queries.remove((handle, run))
-                handle.detach()
-                run.close(self.now_tick)
-                for iri in run.streams:
-                    self.streams[iri].runs.remove((handle, run))
-                    self._summarise(self.streams[iri])
-                self.feeding.arrange()
-                self.deliver()
-                return
 
     def _summarise(self, stream: Stream) -> None:
         """What anyone who reads the stream may match; None keeps everything."""
-        runs = [run for _, run in stream.runs]
+        runs = stream.runs
         windows = [w for run in runs for w in run.query.windows if w.stream.value == stream.iri]
         stream.counted = any(isinstance(w.window, TriplesWindow) for w in windows)
         everything = any(run.needs_everything for run in runs)
@@ -366,7 +303,7 @@ class Core:
         if not self.options.summary or self.options.lateness_ms or everything:
             stream.summary = None
         else:
-            stream.summary = Summary([c for run in runs for c in run.constants(stream.iri)])
+            stream.summary = Summary([c for run in runs for c in run.contents.constants(stream.iri)])
 
     # Memory -----------------------------------------------------------------------------------------------------------
 
@@ -378,8 +315,9 @@ class Core:
         self.catch_up_all()
         # More may happen in the present millisecond, and be taken back in it.
         present = NEVER if self.before == NEVER else tick(self.clock_ms, EXPIRY)
-        for query, run in self.queries:
+        for query in self.registry.queries:
             query.hold_pending()
+        for run in self.runs:
             run.reporter.hold_waiting()
         self.dictionary.forget_before(present)
         self.dictionary.settle()
@@ -397,7 +335,7 @@ class Core:
             "streams": [(s.iri, s.elements, s.triples, s.kept) for s in self.streams.values()],
             "before": self.before,
             "counts": self.counts,
-            "queries": [{**query.dump(), "run": run.dump()} for query, run in self.queries],
+            **self.registry.dump(),
         }
 
     def load(self, state: dict[str, Any]) -> None:
@@ -409,11 +347,7 @@ class Core:
             self.graphs.setdefault(name, Graph(self.dictionary)).restore(np.ascontiguousarray(triples))
         for iri, elements, triples, kept in state["streams"]:
             self.streams[iri] = Stream(iri, elements=elements, triples=triples, kept=kept)
-        for kept in state["queries"]:
-            query, run = self.make_query(kept["text"], kept["output"], None, kept["base"], kept["now_ms"], restored=True)
-            run.operator.forget_holds(mark)
-            run.load(kept["run"])
-            query.load(kept)
+        self.registry.load(state, mark)
         for stream in self.streams.values():
             self._summarise(stream)
         self.before = state["before"]

@@ -155,15 +155,14 @@ class Engine:
         `on_answer` is called with each answer once what brought it has reached all queries, so it may call the engine. If it
         raises, so does the call that brought the answer, which stands; the answers after it follow with the next call.
         """
-        query, run = self._core.make_query(text, output, on_answer, base, self.clock_ms)
-        self._core.start(run)
+        query = self._core.registry.register(text, output, on_answer, base, self.clock_ms)
         self._core.deliver()
         return query
 
     @property
     def queries(self) -> tuple[ContinuousQuery, ...]:
         """The registered queries, in order of registration."""
-        return tuple(query for query, _ in self._core.queries)
+        return tuple(self._core.registry.queries)
 
     # Streams ----------------------------------------------------------------------------------------------------------
 
@@ -356,10 +355,10 @@ class Engine:
         self._core.catch_up_all()
         return {
             **self._core.totals,
-            "stored": sum(run.stored for _, run in self._core.queries),
-            "answers": sum(query.stats["answers"] for query in self.queries),
+            "stored": sum(run.stored for run in self._core.runs),
+            "answers": sum(query.emitted for query in self.queries),
             "held": len(self._ordering),
-            "queries": len(self._core.queries),
+            "queries": len(self.queries),
             "terms": self._core.dictionary.stats()["live"],
         }
 

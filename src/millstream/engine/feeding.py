@@ -19,10 +19,7 @@ from millstream.operators.rows import GRID, time_of
 
 if TYPE_CHECKING:
     from millstream.engine.core import Core
-    from millstream.engine.query import ContinuousQuery
     from millstream.engine.run import QueryRun
-
-Running = tuple["ContinuousQuery", "QueryRun"]
 
 
 def fed_stream(query: a.Query) -> str | None:
@@ -37,33 +34,34 @@ class Feeding:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._waiting: deque[tuple[str, Triples, int]] = deque()
-        self._order: list[Running] = []
+        self._order: list[QueryRun] = []
         self.active = False
         """Whether some query reads what another constructs."""
 
     def arrange(self) -> None:
         """Looks again who feeds whom, after queries came or went."""
-        core = self._core
-        fed = {name for _, run in core.queries if (name := fed_stream(run.query)) is not None}
+        core, runs = self._core, self._core.runs
+        fed = {name for run in runs if (name := fed_stream(run.query)) is not None}
         active = any(core.streams[iri].runs for iri in fed if iri in core.streams)
         if active != self.active:
             self.active = active
             for stream in core.streams.values():
                 # Short ways for single elements know nothing of those who read what is constructed.
                 stream.forget_lanes()
-        for _, run in core.queries:
+        for run in runs:
             run.feeds = fed_stream(run.query) if self.active else None
         self._order = []
-        for running in core.queries:
-            self._place(running, ())
+        if self.active:
+            for run in runs:
+                self._place(run, (), runs)
 
-    def _place(self, running: Running, path: tuple[Running, ...]) -> None:
-        if running in self._order or running in path:
+    def _place(self, run: QueryRun, path: tuple[QueryRun, ...], runs: list[QueryRun]) -> None:
+        if run in self._order or run in path:
             return
-        for other in self._core.queries:
-            if other[1].feeds in running[1].streams:
-                self._place(other, (*path, running))
-        self._order.append(running)
+        for other in runs:
+            if other.feeds in run.streams:
+                self._place(other, (*path, run), runs)
+        self._order.append(run)
 
     def offer(self, stream: str, columns: Triples, at_ms: int) -> None:
         """Triples that one change constructed."""
@@ -92,12 +90,12 @@ class Feeding:
     def pass_time(self, before: int) -> None:
         """All that time brings by itself before a tick, change by change."""
         while True:
-            ticks = [t for _, run in self._order if (t := run.next_change(before)) is not None]
+            ticks = [t for run in self._order if (t := run.next_change(before)) is not None]
             at_tick = min(ticks, default=before)
             if at_tick >= before:
                 return
             self._core.before = max(self._core.before, at_tick + 1)
-            for _, run in self._order:
+            for run in self._order:
                 run.pass_time(at_tick + 1)
                 if at_tick & 3 == GRID:
                     # What is fed at an instant belongs to the same instant of those that read it.

@@ -9,7 +9,10 @@ from millstream.kernels.dictionary import Dictionary
 from millstream.language.windows import All, Elements, Event, Now, Range, Slide, Step, StreamWindow, Triples
 from millstream.operators.dataflow import Dataflow
 from millstream.operators.matching import Matcher
-from millstream.plan.conjunction import GraphSource, MergedSource, Source, WindowSource
+from millstream.plan.conjunction import GraphSource, MemberSource, MergedSource, Source, WindowSource
+
+MEMBERS = "the constants of members"
+"""The graph of the constants in which queries differ that are run as one; no IRI, so nobody else can name it."""
 
 
 class Input:
@@ -27,6 +30,8 @@ class Input:
         if isinstance(source, WindowSource):
             self.window = source.window
             self.feed = feed_for(source.window, matcher, dictionary, t0_ms)
+        elif isinstance(source, MemberSource):
+            self.graph = MEMBERS
         else:
             self.graph = None if source.graph is None else source.graph.value
 

@@ -30,10 +30,11 @@ _PAIR, _SUBJECT, _OBJECT, _SAME = range(4)
 class _Reader:
     """One query that reads the stream."""
 
-    __slots__ = ("element", "run")
+    __slots__ = ("contents", "element", "run")
 
     def __init__(self, run: QueryRun) -> None:
         self.run = run
+        self.contents = run.contents
         self.element = 0
         """The last element of which it was fed something."""
 
@@ -80,8 +81,9 @@ class Lanes:
         if not all(isinstance(c, JoinComponent) for c in run.operator.components):
             return False
         reader = _Reader(run)
-        for feed, matcher, in_union in run.window_inputs(stream):
-            if in_union or not isinstance(feed, TimeFeed) or matcher.has_tests or matcher.compares:
+        for i in run.contents.of_stream(stream):
+            feed, matcher = i.feed, i.matcher
+            if i.union is not None or not isinstance(feed, TimeFeed) or matcher.has_tests or matcher.compares:
                 return False
             self._feeds.append(feed)
             end_of = _end_of(feed)
@@ -116,15 +118,16 @@ class Lanes:
             for shape, end_of, component, view, reader in routes.of(s, o):
                 if shape == _SAME and s != o:
                     continue
-                run = reader.run
+                contents = reader.contents
                 if reader.element != self._elements:
                     reader.element = self._elements
-                    run.change += 1
+                    contents.change += 1
                 until = end_of(at_ms)
                 if until > latest:
                     latest = until
                 first, second = (s, o) if shape == _PAIR else (o, 0) if shape == _OBJECT else (s, 0)
-                if component.join.feed_one(view, first, second, at_tick, until, 1, run.change):
+                if component.join.feed_one(view, first, second, at_tick, until, 1, contents.change):
+                    run = reader.run
                     if changed is None:
                         changed = [run]
                     elif run not in changed:

@@ -17,6 +17,7 @@ from millstream.plan.explain_plan import explain_plan
 
 if TYPE_CHECKING:
     from millstream.engine.core import Core, Stream
+    from millstream.engine.family import Family, Member
     from millstream.engine.run import QueryRun
 
 
@@ -25,7 +26,7 @@ class ContinuousQuery:
 
     def __init__(self, core: Core, query: a.Query, text: str, on_answer: Callable[[Answer], object] | None) -> None:
         self._core = core
-        self._query = query
+        self.query = query
         self.text = text
         self.output = query.output.value
         self._on_answer = on_answer
@@ -41,38 +42,45 @@ class ContinuousQuery:
         self._kept = 0
         self._counted: list[tuple[Stream, int, int]] = []
         """Its streams, with what they had when it began to read them."""
-        self._run: QueryRun | None = None
-        self.registered_with: tuple[str | None, int] = (None, 0)
-        """The base of its IRIs and the clock at registration."""
+        self.family: Family | None = None
+        """The queries it is run with, until it is closed."""
+        self.member: Member | None = None
+        """Those of them with its constants."""
+        self.registered_with: tuple[str | None, str | None, int] = (None, None, 0)
+        """The base of its IRIs, the output it was given, and the clock at registration."""
 
     # For people -------------------------------------------------------------------------------------------------------
 
     @property
     def name(self) -> str | None:
         """What REGISTER calls it."""
-        return self._query.name
+        return self.query.name
 
     @property
     def variables(self) -> tuple[str, ...]:
         """What it selects; the places of a triple for CONSTRUCT, one name for ASK."""
-        return tuple(v.value for v in self._query.columns)
+        return tuple(v.value for v in self.query.columns)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What was accepted leniently, with the legal form."""
-        return tuple(str(w) for w in self._query.warnings)
+        return tuple(str(w) for w in self.query.warnings)
 
     def explain(self) -> str:
         """The query and how it is run, as readable text."""
-        options, printer = self._core.options, Printer(dict(self._query.prefixes))
+        options, printer = self._core.options, Printer(dict(self.query.prefixes))
         run = explain_plan(
-            compile_query(self._query),
+            compile_query(self.query),
             printer,
             summary=options.summary,
             lazy=options.lazy,
             adaptive=options.adaptive,
         )
-        return f"{explain(self._query)}\n\n{run}"
+        others = 0 if self.family is None else len(self.family) - 1
+        if others:
+            many = "query" if others == 1 else "queries"
+            run += f"\nruns as one plan with {others} other {many}; constants in which they differ are joined as a relation"
+        return f"{explain(self.query)}\n\n{run}"
 
     def take(self) -> list[Answer]:
         """What was emitted since the last take, in order."""
@@ -90,11 +98,11 @@ class ContinuousQuery:
     def solutions(self) -> Any:
         """The answer set now: bindings in the order the query asks for, triples for CONSTRUCT, a bool for ASK."""
         self._core.catch_up(self)
-        columns, weight = np.empty((0, len(self._query.columns)), np.int64), np.empty(0, np.int64)
-        if self._run is not None:
-            columns, weight = self._run.answer_rows()
+        columns, weight = np.empty((0, len(self.query.columns)), np.int64), np.empty(0, np.int64)
+        if self.family is not None and self.member is not None:
+            columns, weight = self.family.run.answer_rows(self.family.member_id(self.member))
         rows = np.repeat(columns, weight, axis=0)
-        match self._query.form:
+        match self.query.form:
             case a.Form.CONSTRUCT:
                 return [triple_of(row) for row in self._decoder.bindings(rows)]
             case a.Form.ASK:
@@ -106,7 +114,7 @@ class ContinuousQuery:
     def stats(self) -> dict[str, int]:
         """Counts since registration; `stored` is what is kept now, `pending` what was emitted and not taken."""
         self._core.catch_up(self)
-        stored = 0 if self._run is None else self._run.stored
+        stored = 0 if self.run is None else self.run.stored
         return {
             "elements": self._came()[0],
             "kept": self._came()[1],
@@ -117,21 +125,26 @@ class ContinuousQuery:
 
     def close(self) -> None:
         """Ends the query and frees its state; what was emitted can still be taken."""
-        self._core.close_query(self)
+        self._core.registry.close(self)
 
     @property
     def closed(self) -> bool:
-        return self._run is None
+        return self.family is None
 
     # For the engine ---------------------------------------------------------------------------------------------------
 
     @property
     def run(self) -> QueryRun | None:
-        return self._run
+        return None if self.family is None else self.family.run
+
+    @property
+    def emitted(self) -> int:
+        """How many answers it has given."""
+        return self._emitted
 
     def dump(self) -> dict[str, Any]:
         """What a snapshot keeps of it, its run aside."""
-        base, now_ms = self.registered_with
+        base, _, now_ms = self.registered_with
         return {
             "text": self.text,
             "output": self.output,
@@ -149,14 +162,14 @@ class ContinuousQuery:
         self._held = len(self._emissions)
         self._emitted, self._elements, self._kept = state["counts"]
 
-    def attach(self, run: QueryRun) -> None:
-        self._run = run
+    def attach(self, family: Family, member: Member) -> None:
+        self.family, self.member = family, member
 
     def detach(self) -> None:
         """What nobody took is put into words: the dictionary may forget its terms from now on."""
         self._elements, self._kept = self._came()
         self._counted = []
-        self._run = None
+        self.family = self.member = None
         self._left = self._decoder.table(self._emissions)
         self._emissions = []
         self._holding.release()
@@ -183,6 +196,8 @@ class ContinuousQuery:
 
     def hold_pending(self) -> None:
         """Keeps the terms of what was emitted and nobody took, and puts the newest of it together: most are single rows."""
+        if len(self._emissions) == self._held:
+            return
         if len(self._emissions) > self._held + 1:
             self._emissions[self._held :] = [Emission.joined(self._emissions[self._held :])]
         self._holding.hold(self._emissions)

@@ -5,22 +5,20 @@ Everything here is in processing order; the engine sees to that. Ticks say when;
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pyoxigraph import NamedNode
 
 from millstream.engine.answers import AnswerSet, Emission, consolidate
-from millstream.engine.arrangement import Arrangement
+from millstream.engine.arrangement import Arrangement, Rows
 from millstream.engine.batch import ElementBatch, GraphRows
+from millstream.engine.contents import Contents, Pieces
 from millstream.engine.counting import CountFeed
 from millstream.engine.datasets import Triples
-from millstream.engine.feeds import NEVER, EventFeed, Feed, StepFeed
-from millstream.engine.inputs import Input, inputs_of
-from millstream.engine.merged import MergedContent
-from millstream.engine.pieces import Piece, concatenated, in_order, is_ordered, taken
+from millstream.engine.feeds import NEVER, EventFeed, StepFeed
+from millstream.engine.inputs import MEMBERS
 from millstream.engine.reporting import ChangeReporter, CloseReporter, Emit, EverythingReporter, Reporter
 from millstream.engine.visible import VisibleTicks
 from millstream.kernels.dictionary import Dictionary
@@ -28,8 +26,7 @@ from millstream.language import algebra as a
 from millstream.language.windows import Event, Step, StreamWindow
 from millstream.operators.dataflow import Dataflow
 from millstream.operators.deltas import consolidated
-from millstream.operators.matching import Matcher
-from millstream.operators.rows import ELEMENT, FOREVER, Arrivals, Column, Deltas, tick, time_of
+from millstream.operators.rows import ELEMENT, Column, Deltas, tick, time_of
 from millstream.plan.sources import Sources
 
 
@@ -47,19 +44,17 @@ class QueryRun:
     ) -> None:
         self.query = query
         self.operator = operator
-        self._sources = sources
+        self.sources = sources
         self._dictionary = dictionary
-        self.change = 0
-        """The number of the last change."""
         self.feeds: str | None = None
         """The stream that its answers form, while somebody reads it."""
         self.on_constructed: Callable[[str, Triples, int], None] | None = None
-        self._initial: Deltas | None = None
+        self._initial: list[Deltas] | None = None
         self.tick = NEVER
-        self._inputs = inputs_of(query.windows, operator, dictionary, t0_ms)
+        self.contents = Contents(query.windows, operator, dictionary, t0_ms)
         self.streams = frozenset(w.stream.value for w in query.windows)
         self._arrangement = Arrangement(operator.seen, operator.order, dictionary) if operator.order else None
-        self._emit = emit
+        self.emit = emit
         self.reporter = self._make_reporter(self._emitted, t0_ms)
         # Windows whose patterns were all optimised away, or that match everything, still close and expire.
         self._visible: dict[StreamWindow, VisibleTicks] = {}
@@ -69,7 +64,7 @@ class QueryRun:
 
     def _emitted(self, emission: Emission) -> None:
         """One emission: of one change, while its answers form a stream."""
-        self._emit(emission)
+        self.emit(emission)
         if self.feeds is not None and self.on_constructed is not None:
             self.on_constructed(self.feeds, emission.columns, int(emission.at_ms[0]))
 
@@ -99,36 +94,11 @@ class QueryRun:
         """Whether what the datasets gave at registration still waits to be reported."""
         return self._initial is not None
 
-    def window_inputs(self, stream: str) -> list[tuple[Feed, Matcher, bool]]:
-        """The windows on a stream: feed, matcher, and whether they are part of a union."""
-        return [
-            (i.feed, i.matcher, i.union is not None)
-            for i in self._inputs
-            if i.feed is not None and i.window is not None and i.window.stream.value == stream
-        ]
-
     @property
     def is_timed(self) -> bool:
         """Whether only time ends what its windows hold, so that elements it keeps nothing of do not matter."""
         counted = (CountFeed, EventFeed)
-        return not self.needs_everything and not any(isinstance(i.feed, counted) for i in self._inputs)
-
-    def constants(self, stream: str) -> list[tuple[bytes | None, bytes | None, bytes | None]]:
-        """The constants of its patterns over a stream: what a triple must have for one of them."""
-        matchers = {id(i.matcher): i.matcher for i in self._inputs if i.window and i.window.stream.value == stream}
-        return [constants for matcher in matchers.values() for constants in matcher.constants]
-
-    def reads_graph(self, graph: str | None) -> bool:
-        """Whether a change of that graph is a change for this query."""
-        default, named = self.query.dataset.default, self.query.dataset.named
-        if graph is None:
-            return self._sources.default_graph and default is None
-        # By text: a graph that a blank node names has no IRI, and only GRAPH with a variable finds it.
-        if self._sources.default_graph and graph in _values(default):
-            return True
-        if named is not None and graph not in _values(named):
-            return False
-        return self._sources.any_named_graph or graph in _values(self._sources.named_graphs)
+        return not self.needs_everything and not any(isinstance(i.feed, counted) for i in self.contents.inputs)
 
     # What happens -----------------------------------------------------------------------------------------------------
 
@@ -139,41 +109,58 @@ class QueryRun:
         datasets give by themselves for its first change.
         """
         at_tick = passed if self.query.windows else tick(at_ms, ELEMENT)
-        pieces = []
-        for i in self._inputs:
-            if i.feed is None and i.graph in graphs:
-                piece = self._graph_piece(i, graphs[i.graph], at_tick, 1)
-                if len(piece):
-                    pieces.append((i, piece))
-        named = [(name, triples) for name, triples in graphs.items() if name is not None]
+        pieces = [part for name, some in graphs.items() for part in self.contents.graph_pieces(name, some, at_tick, 1)]
+        named = [(name, triples) for name, triples in graphs.items() if name is not None and name != MEMBERS]
         self._start(pieces, named, at_ms, at_tick, passed)
 
     def start_rows(self, rows: list[GraphRows], passed: int) -> None:
         """As `start` for a query with windows, of which this run has only a part: rows that are meant for patterns."""
-        self._start([part for some in rows for part in self._graph_rows(some)], [], 0, passed, passed)
+        self._start([part for some in rows for part in self.contents.graph_rows(some)], [], 0, passed, passed)
+
+    def members_changed(self, triples: Triples, op: int, at_tick: int) -> None:
+        """Queries join those that the run is for, or leave them: nothing that happens to anybody else.
+
+        Time must have passed up to that tick. To one that joins a run with windows, nothing has happened yet.
+        """
+        at_tick = max(at_tick, self.tick)
+        self.contents.feed(self.contents.graph_pieces(MEMBERS, triples, at_tick, op))
+        if self._initial is not None:
+            self._initial.append(self.operator.drain(at_tick))
+            self.tick = at_tick
+        else:
+            self._report(at_tick)
 
     def report_initial(self) -> None:
         """Reports what the datasets gave at registration by itself, not together with the first change."""
-        initial, self._initial = self._initial, None
+        initial = self._take_initial()
         if initial is not None and len(initial):
             self.reporter.report(initial, self.tick)
 
+    def _take_initial(self) -> Deltas | None:
+        """What the datasets gave at registration, as one change."""
+        parts, self._initial = self._initial, None
+        if parts is None or len(parts) == 1:
+            return None if parts is None else parts[0]
+        columns, weight = consolidate(np.concatenate([d.columns for d in parts]), np.concatenate([d.weight for d in parts]))
+        at_tick = np.full(len(weight), self.tick, np.int64)
+        return Deltas(columns, at_tick, at_tick * 0, weight)
+
     def _start(
         self,
-        pieces: list[tuple[Input, Piece]],
+        pieces: Pieces,
         named: list[tuple[str, Triples]],
         at_ms: int,
         at_tick: int,
         passed: int,
     ) -> None:
-        first = self.change + 1
+        first = self.contents.change + 1
         self.operator.begin(at_tick, first)
-        self._feed(pieces)
-        self.change = max(self.change, first)
+        self.contents.feed(pieces)
+        self.contents.change = max(self.contents.change, first)
         for graph, triples in named:
             self.operator.graph_changed(graph, triples, 1, at_tick, first)
         if self.query.windows:
-            self._initial = self.operator.drain(at_tick)
+            self._initial = [self.operator.drain(at_tick)]
         else:
             self._report(at_tick)
             if isinstance(self.reporter, EverythingReporter):
@@ -193,13 +180,8 @@ class QueryRun:
         if isinstance(self.reporter, CloseReporter):
             self.reporter.first_element(int(batch.at_ms[0]))
         last = int(batch.ticks[-1])
-        pieces = self._due(last)
-        for i in self._inputs:
-            if i.feed is not None and i.window is not None and i.window.stream.value == batch.stream:
-                pieces.extend((i, piece) for piece in i.feed.arrive(batch))
-                # A step window may show at once, within this batch, what the batch brought.
-                pieces.extend((i, piece) for piece in i.feed.pass_time(last))
-        self._feed(pieces)
+        due = self.contents.due(last)
+        self.contents.feed([*due, *self.contents.arrive(batch, last)])
         self._report(last, first=True)
 
     def together(self, batches: list[ElementBatch], changes: list[GraphRows], last: int) -> None:
@@ -207,29 +189,26 @@ class QueryRun:
 
         Not for a query that emits everything after every change.
         """
-        pieces = self._due(last)
+        pieces = self.contents.due(last)
         for batch in batches:
-            for i in self._inputs:
-                if i.feed is not None and i.window is not None and i.window.stream.value == batch.stream:
-                    pieces.extend((i, piece) for piece in i.feed.arrive(batch))
-                    pieces.extend((i, piece) for piece in i.feed.pass_time(last))
+            pieces.extend(self.contents.arrive(batch, last))
         for rows in changes:
-            pieces.extend(self._graph_rows(rows))
-        self._feed(pieces)
+            pieces.extend(self.contents.graph_rows(rows))
+        self.contents.feed(pieces)
         self._report(last, first=True)
 
     def _element(self, batch: ElementBatch, reporter: EverythingReporter) -> None:
         """One element, for a query that emits everything after every change."""
         at_tick = int(batch.ticks[0])
         self.pass_time(at_tick)
-        ours = [i for i in self._inputs if i.window is not None and i.window.stream.value == batch.stream]
+        ours = self.contents.of_stream(batch.stream)
         emptied = [w for w in self._events_open if w.stream.value == batch.stream]
         if emptied:
-            pieces: list[tuple[Input, Piece]] = []
+            pieces: Pieces = []
             for i in ours:
                 if isinstance(i.feed, EventFeed):
                     pieces.extend((i, piece) for piece in i.feed.empty(at_tick))
-            self._feed(pieces)
+            self.contents.feed(pieces)
             self._report(at_tick)
             reporter.changed(time_of(at_tick))
         for window, visible in self._visible.items():
@@ -238,24 +217,18 @@ class QueryRun:
                 if isinstance(window.window, Event):
                     self._events_open.add(window)
         pieces = [(i, piece) for i in ours if i.feed is not None for piece in i.feed.arrive(batch)]
-        self._feed(pieces)
+        self.contents.feed(pieces)
         self._report(at_tick, first=True)
         reporter.changed(time_of(at_tick))
 
     def graph_changed(self, graph: str | None, triples: Triples, op: int, at_tick: int) -> None:
         """An effective insert (op 1) or delete (-1) in one of its graphs."""
         self.pass_time(at_tick)
-        pieces = []
-        for i in self._inputs:
-            if i.feed is None and i.graph == graph:
-                piece = self._graph_piece(i, triples, at_tick, op)
-                if len(piece):
-                    pieces.append((i, piece))
-        before = self.change
-        self._feed(pieces)
+        before = self.contents.change
+        self.contents.feed(self.contents.graph_pieces(graph, triples, at_tick, op))
         if graph is not None and self.operator.quads:
-            self.change = before + 1
-            self.operator.graph_changed(graph, triples, op, at_tick, self.change)
+            self.contents.change = before + 1
+            self.operator.graph_changed(graph, triples, op, at_tick, self.contents.change)
         self._report(at_tick, first=True)
         if isinstance(self.reporter, EverythingReporter):
             self.reporter.changed(time_of(at_tick))
@@ -270,10 +243,10 @@ class QueryRun:
                 at_tick = min((t for t in ticks if t is not None), default=None)
                 if at_tick is None:
                     break
-                self._feed(self._due(at_tick + 1))
+                self.contents.feed(self.contents.due(at_tick + 1))
                 self._report(at_tick)
                 self.reporter.changed(time_of(at_tick))
-        self._feed(self._due(before))
+        self.contents.feed(self.contents.due(before))
         self._report(before - 1)
 
     def report_rows(self, at_tick: int) -> None:
@@ -287,20 +260,9 @@ class QueryRun:
         if due is not None and due <= at_tick:
             self._report(at_tick)
 
-    def see(self, stream: str, at_ms: int) -> None:
-        """An element of a stream has come at a time, though no row of it may have come here."""
-        for feed, _, _ in self.window_inputs(stream):
-            feed.see(at_ms)
-
-    def last_end(self) -> int:
-        """The latest finite tick at which something it has seen ends."""
-        return max((i.feed.last_end() for i in self._inputs if i.feed is not None), default=NEVER)
-
     def close(self, at_tick: int) -> None:
         """Lets go of all terms."""
-        for i in self._inputs:
-            if i.feed is not None:
-                i.feed.close(at_tick)
+        self.contents.close(at_tick)
         self.operator.close(at_tick)
         self.reporter.close()
 
@@ -313,13 +275,12 @@ class QueryRun:
 
     def dump(self) -> dict[str, Any]:
         """All it keeps, in plain values and arrays."""
-        initial = self._initial
+        initial = self._take_initial()
+        self._initial = None if initial is None else [initial]
         return {
-            "change": self.change,
             "tick": self.tick,
             "initial": None if initial is None else (initial.columns, initial.weight),
-            "feeds": [None if i.feed is None else i.feed.dump() for i in self._inputs],
-            "unions": [None if i.union is None else i.union.dump() for i in self._inputs],
+            "contents": self.contents.dump(),
             "visible": [v.dump() for v in self._visible.values()],
             "events_open": [w in self._events_open for w in self.query.windows],
             "operator": self.operator.dump(self.tick),
@@ -328,18 +289,12 @@ class QueryRun:
 
     def load(self, state: dict[str, Any]) -> None:
         """Takes what a run of the same query dumped."""
-        self.change, self.tick = state["change"], state["tick"]
+        self.tick = state["tick"]
+        self.contents.load(state["contents"])
         if state["initial"] is not None:
             columns, weight = state["initial"]
             ticks = np.zeros(len(weight), np.int64)
-            self._initial = Deltas(columns, ticks, ticks, weight)
-        unions: set[int] = set()
-        for i, feed, union in zip(self._inputs, state["feeds"], state["unions"], strict=True):
-            if i.feed is not None:
-                i.feed.load(feed)
-            if i.union is not None and id(i.union) not in unions:
-                unions.add(id(i.union))
-                i.union.load(union)
+            self._initial = [Deltas(columns, ticks, ticks, weight)]
         for visible, kept in zip(self._visible.values(), state["visible"], strict=True):
             visible.load(kept)
         windows = zip(self.query.windows, state["events_open"], strict=True)
@@ -347,66 +302,13 @@ class QueryRun:
         self.operator.load(state["operator"], self.tick)
         self.reporter.load(state["reporter"])
 
-    # Rows -------------------------------------------------------------------------------------------------------------
-
-    def _due(self, before: int) -> list[tuple[Input, Piece]]:
-        return [(i, piece) for i in self._inputs if i.feed is not None for piece in i.feed.pass_time(before)]
-
-    def _graph_piece(self, source: Input, triples: Triples, at_tick: int, op: int) -> Piece:
-        row, pattern = source.matcher.match(triples)
-        size = len(row)
-        now, until, ops, order = (np.full(size, v, np.int64) for v in (at_tick, FOREVER, op, 0))
-        return Piece(pattern, triples[row], now, until, ops, order)
-
-    def _graph_rows(self, rows: GraphRows) -> list[tuple[Input, Piece]]:
-        found = []
-        for i in self._inputs:
-            if i.feed is None and i.graph == rows.graph:
-                ours = np.isin(rows.pattern, i.matcher.numbers)
-                if ours.any():
-                    until = np.full(int(ours.sum()), FOREVER, np.int64)
-                    order = rows.order[ours] * 2 + 1
-                    piece = Piece(rows.pattern[ours], rows.triples[ours], rows.ticks[ours], until, rows.op[ours], order)
-                    found.append((i, piece))
-        return found
-
-    def _feed(self, pieces: list[tuple[Input, Piece]]) -> None:
-        """Puts pieces in order, numbers their changes, and hands them to the operator."""
-        if not pieces:
-            return
-        merged = self._merge_unions(pieces)
-        if not merged:
-            return
-        whole = merged[0] if len(merged) == 1 else concatenated(merged)
-        if len(merged) > 1 or not is_ordered(whole):
-            whole = in_order(whole)
-        new = np.ones(len(whole), np.bool_)
-        new[1:] = (whole.now[1:] != whole.now[:-1]) | (whole.order[1:] != whole.order[:-1])
-        change = np.cumsum(new) + self.change
-        self.change = int(change[-1]) if len(change) else self.change
-        self.operator.feed(Arrivals(whole.pattern, whole.triples, whole.now, whole.until, whole.op, change))
-
-    def _merge_unions(self, pieces: list[tuple[Input, Piece]]) -> list[Piece]:
-        direct = [piece for source, piece in pieces if source.union is None]
-        unions: dict[int, tuple[MergedContent, list[tuple[Input, Piece]]]] = {}
-        for source, piece in pieces:
-            if source.union is not None:
-                unions.setdefault(id(source.union), (source.union, []))[1].append((source, piece))
-        for union, parts in unions.values():
-            whole = concatenated([piece for _, piece in parts])
-            number = np.concatenate([np.full(len(piece), source.part, np.int64) for source, piece in parts])
-            order = np.lexsort((whole.order, whole.now))
-            merged = union.merge(taken(whole, order), number[order])
-            if len(merged):
-                direct.append(merged)
-        return direct
+    # Answers --------------------------------------------------------------------------------------------------------------
 
     def _report(self, upto: int, *, first: bool = False) -> None:
         """Hands on what has become of the solutions; `first`: by a change that may be the first to concern the query."""
         self.tick = max(self.tick, upto)
         deltas = self.operator.drain(upto)
-        if first and self._initial is not None:
-            initial, self._initial = self._initial, None
+        if first and (initial := self._take_initial()) is not None:
             columns, weight = consolidate(
                 np.concatenate([initial.columns, deltas.columns]), np.concatenate([initial.weight, deltas.weight])
             )
@@ -427,7 +329,7 @@ class QueryRun:
         if isinstance(self.reporter, EverythingReporter):
             ticks = [v.next_change(self.tick, before) for v in self._visible.values()]
             return min((t for t in ticks if t is not None), default=None)
-        ahead = [i.feed.next_tick for i in self._inputs if isinstance(i.feed, StepFeed)]
+        ahead = [i.feed.next_tick for i in self.contents.inputs if isinstance(i.feed, StepFeed)]
         ahead.append(self.operator.next_tick)
         at_tick = min((t for t in ahead if t is not None), default=None)
         if isinstance(self.reporter, CloseReporter):
@@ -436,17 +338,33 @@ class QueryRun:
 
     # Looking in -------------------------------------------------------------------------------------------------------
 
-    def answer_rows(self) -> tuple[npt.NDArray[np.int64], Column]:
-        """The answer set, each row once with how often it stands there, in the order the query asks for."""
+    def answer_rows(self, member: int | None = None) -> Rows:
+        """The answer set, each row once with how often it stands there, in the order the query asks for.
+
+        A member gets its own rows, without the column that says so.
+        """
         if self._arrangement is None:
-            return self.answer_set().rows()
+            return rows_of(member, *self.answer_set().rows())
         if self.operator.seen < self.operator.width and isinstance(self.reporter, ChangeReporter):
             # What is reported of changes has no keys to order it by.
             if self.has_first_change_ahead:
-                return AnswerSet(self.operator.seen).rows()
+                return rows_of(member, *AnswerSet(self.operator.seen).rows())
             current = self.operator.current(self.tick)
-            return self._arrangement.arranged(current.columns, current.weight)
-        return self._arrangement.arranged(*self.answer_set().rows())
+            rows = current.columns, current.weight
+        else:
+            rows = self.answer_set().rows()
+        columns, weight = rows
+        if member is not None:
+            ours = columns[:, 0] == member
+            columns, weight = columns[ours], weight[ours]
+        return rows_of(member, *self._arrangement.arranged(columns, weight))
+
+    def current_rows(self, member: int | None) -> Rows:
+        """As `answer_rows`, for once: in no order but where everything is always emitted."""
+        if isinstance(self.reporter, EverythingReporter):
+            return self.answer_rows(member)
+        current = self.operator.current(self.tick)
+        return rows_of(member, *consolidate(current.columns[:, : self.operator.seen], current.weight))
 
     def answer_set(self) -> AnswerSet:
         """The answer set after the last change, none before the first; kept up to date from the first time anyone asks."""
@@ -459,12 +377,16 @@ class QueryRun:
         return self.reporter.answers
 
 
+def rows_of(member: int | None, columns: npt.NDArray[np.int64], weight: Column) -> Rows:
+    """The rows of a member without the column that says so; all rows, where there are no members."""
+    if member is None:
+        return columns, weight
+    ours = columns[:, 0] == member
+    return columns[ours, 1:], weight[ours]
+
+
 def by_change(deltas: Deltas) -> Iterator[Deltas]:
     """The deltas of each change."""
     turns = (np.diff(deltas.tick) != 0) | (np.diff(deltas.change) != 0)
     for part in np.split(np.arange(len(deltas)), np.flatnonzero(turns) + 1):
         yield deltas.pick(part)
-
-
-def _values(names: Iterable[NamedNode] | None) -> set[str]:
-    return {name.value for name in names or ()}

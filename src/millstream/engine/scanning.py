@@ -110,7 +110,7 @@ class Scanning:
         first = max(first, late)
         if first < last:
             checked_time(time_at(last - 1, rate))
-            sparse = all(run.is_timed for _, run in stream.runs)
+            sparse = all(run.is_timed for run in stream.runs)
             counts = (first, last, stream.elements, stream.triples)
             self._take_batch(stream, batch_at_rate(stream.iri, found, counts, rate, sparse=sparse), last - first)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from millstream.errors import SnapshotError
 
-LAYOUT = 3
+LAYOUT = 4
 _MAGIC = b"millstream snapshot "
 
 

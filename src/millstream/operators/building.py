@@ -49,8 +49,8 @@ def build(node: n.Node, dictionary: Dictionary, keeper: Keeper, salt: str) -> Op
             )
         case n.Closure():
             return _closure(node, dictionary, keeper)
-        case n.Template(_, triples, solution):
-            return construct.Template(solution, triples, salt, dictionary, keeper)
+        case n.Template(_, triples, solution, tags):
+            return construct.Template(solution, triples, salt, dictionary, keeper, tags)
         case n.Ask():
             return shaping.Ask(dictionary)
         case n.Solutions() | n.Quads() | n.Ordered() | n.Extend() | n.Filter() | n.Project():

@@ -31,10 +31,12 @@ class Template:
         salt: str,
         dictionary: Dictionary,
         keeper: Keeper,
+        tags: tuple[Variable, ...] = (),
     ) -> None:
-        """`salt` tells this query's blank nodes from those of others."""
+        """`salt` tells this query's blank nodes from those of others; `tags` are columns that go before the triples."""
         self._variables = variables
         self._triples = triples
+        self._tags = tags
         self._salt = salt
         self._dictionary = dictionary
         self._kept = Kept(keeper)
@@ -45,22 +47,23 @@ class Template:
         keeper.hold(np.array(list(self._constants.values()), np.int64))
 
     def begin(self, at_tick: int, change: int) -> Deltas:
-        return empty(3)
+        return empty(len(self._tags) + 3)
 
     def apply(self, *inputs: Deltas) -> Deltas:
         (rows,) = inputs
         blanks = self._blanks(rows)
         parts, places = [], []
         for triple in self._triples:
-            columns = np.stack([self._column(t, rows, blanks) for t in (triple.subject, triple.predicate, triple.object)], 1)
-            kinds = columns >> KIND_SHIFT
-            whole = (columns >= 0).all(axis=1) & (kinds[:, 0] <= Kind.BLANK) & (kinds[:, 1] == Kind.IRI)
+            terms = (*self._tags, triple.subject, triple.predicate, triple.object)
+            columns = np.stack([self._column(t, rows, blanks) for t in terms], 1)
+            kinds = columns[:, -3:] >> KIND_SHIFT
+            whole = (columns[:, -3:] >= 0).all(axis=1) & (kinds[:, 0] <= Kind.BLANK) & (kinds[:, 1] == Kind.IRI)
             place = np.flatnonzero(whole)
             parts.append(columns[place])
             places.append(place)
         place = np.concatenate([np.empty(0, np.int64), *places])
         order = np.argsort(place, kind="stable")
-        columns, place = np.concatenate([np.empty((0, 3), np.int64), *parts])[order], place[order]
+        columns, place = np.concatenate([np.empty((0, len(self._tags) + 3), np.int64), *parts])[order], place[order]
         return consolidated(Deltas(columns, rows.tick[place], rows.change[place], rows.weight[place]))
 
     def _column(self, term: a.PatternTerm, rows: Deltas, blanks: dict[str, Column]) -> npt.NDArray[np.int64]:

@@ -20,6 +20,9 @@ from millstream.plan.conjunction import SourcedPattern
 Test = Callable[[Column], npt.NDArray[np.bool_]]
 """A filter on one variable: which ids pass."""
 
+Constants = tuple[bytes | None, bytes | None, bytes | None]
+"""What a triple must have at its places, in N-Triples syntax; None for anything."""
+
 
 class Matcher:
     """Finds the patterns that triples match; their constants stay in the dictionary while it lives."""
@@ -36,7 +39,7 @@ class Matcher:
         """`numbers` are places in `patterns`; outside, patterns are numbered from `first` on."""
         self._dictionary = dictionary
         self.numbers = np.array(numbers, np.int64) + first
-        self.constants: list[tuple[bytes | None, bytes | None, bytes | None]] = []
+        self.constants: list[Constants] = []
         self._held: list[int] = []
         self._tests: list[tuple[int, int, Test]] = []
         self._compared: list[tuple[int, list[tuple[int, int]], list[tuple[int, int]]]] = []

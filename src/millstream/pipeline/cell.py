@@ -50,9 +50,9 @@ class Cell:
         self._prepare(spread, number)
         self._constants = Constants(spread, self._core.dictionary)
         static_rows = self._static(static)
-        self._query, self._run = self._core.make_query(spread.text, spread.output, None, spread.base, spread.now_ms)
+        self._query, self._run = self._core.registry.make(spread.text, spread.output, spread.base, spread.now_ms)
         if spread.cells.whole:
-            self._core.start(self._run)
+            self._core.registry.start(self._run)
         else:
             self._run.start_rows(static_rows, self._core.before - 1)
             if isinstance(self._run.reporter, CloseReporter) or waits_for_streams(spread.plan):
@@ -316,7 +316,7 @@ class Cell:
     def _finish(self) -> None:
         for source, clock in zip(self._spread.sources, self.clock.sources, strict=True):
             if not source.changes and clock.largest_ms is not None and source.name is not None:
-                self._run.see(source.name, clock.largest_ms)
+                self._run.contents.see(source.name, clock.largest_ms)
         self._core.reach_last_end()
 
     def _late(self, parts: list[Rows]) -> pa.Table:
@@ -362,7 +362,7 @@ class Cell:
         cell = cls.__new__(cls)
         cell._prepare(spread, number)
         cell._core.load(state["core"])
-        cell._query, cell._run = cell._core.queries[0]
+        (cell._query,), (cell._run,) = cell._core.registry.queries, cell._core.runs
         cell.clock.load(state["clock"])
         cell._held = dict(zip(COLUMNS, state["held"], strict=True))
         cell._finished = state["finished"]

@@ -6,9 +6,10 @@ Conjunctions are kept together: joins, filters, windows and graphs flatten into 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
-from pyoxigraph import BlankNode, NamedNode, Variable
+from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from millstream.errors import Place, UnsupportedQueryError
 from millstream.language import algebra as a
@@ -17,7 +18,10 @@ from millstream.plan import existence, joining, paths
 from millstream.plan.conjunction import GraphSource, Source, SourcedPattern, WindowSource, conjuncts
 from millstream.plan.emptiness import has_solutions_of_nothing
 from millstream.plan.fresh import with_solutions
+from millstream.plan.lifting import lifted
+from millstream.plan.members import Members, RunsApartError
 from millstream.plan.nodes import (
+    TRUTH,
     Aggregate,
     Ask,
     Distinct,
@@ -39,28 +43,51 @@ from millstream.plan.pruning import pruned
 from millstream.plan.scopes import NamedGraphs, Names, Scope, default_source, graph_source
 
 UNIT = Rows((), ((),))
+_BOOLEAN = NamedNode("http://www.w3.org/2001/XMLSchema#boolean")
 SUB_QUERY = (a.Project, a.Group, a.Distinct, a.Reduced, a.OrderBy)
 
 
-def compile_query(query: a.Query) -> Node:
-    """The plan of a query; raises UnsupportedQueryError for what cannot run continuously."""
+def compile_query(query: a.Query, places: Collection[int] = ()) -> Node:
+    """The plan of a query; raises UnsupportedQueryError for what cannot run continuously.
+
+    With some places of constants it is the plan of all queries that differ in these alone: its first column then tells
+    which of them a row is for. It raises RunsApartError if they had better not be one plan.
+    """
     if query.form is a.Form.DESCRIBE:
         raise _refused(query, "DESCRIBE", "Write a CONSTRUCT with the triples you want of each resource.", query.place)
-    query = with_solutions(query)
-    compiler = Compiler(query)
+    query = with_solutions(lifted(query, places) if places else query)
+    compiler = Compiler(query, places)
+    members = compiler.members
+    conditions: tuple[tuple[Variable, bool], ...] = ()
+    if query.form is a.Form.SELECT:
+        node, conditions = compiler.select(query.pattern, compiler.outermost)
+    else:
+        node = compiler.compile(query.pattern, compiler.outermost)
+    if members:
+        members.check_told_apart(node)
+    tags = members.tags(node)
     match query.form:
         case a.Form.ASK:
-            return pruned(Ask(kept(compiler.compile(query.pattern, compiler.outermost), ())))
+            return pruned(_asked(kept(node, tags), members) if tags else Ask(kept(node, ())))
         case a.Form.CONSTRUCT:
-            node = kept(compiler.compile(query.pattern, compiler.outermost), query.variables)
-            return pruned(Distinct(Template(node, query.template, query.variables)))
+            node = members.with_template(node, query.template)
+            columns = (*tags, *query.variables, *(v for v in node.variables if v in members.constants))
+            return pruned(Distinct(Template(kept(node, columns), query.template, columns, tags)))
         case _:
-            node, conditions = compiler.select(query.pattern, compiler.outermost)
+            seen = (*tags, *query.variables)
             if not conditions:
-                return pruned(kept(node, query.variables))
+                return pruned(kept(node, seen))
             keys = tuple(key for key, _ in conditions if key not in query.variables)
-            node = kept(node, (*query.variables, *dict.fromkeys(keys)))
-            return pruned(Ordered(node, conditions, len(query.variables)))
+            node = kept(node, (*seen, *dict.fromkeys(keys)))
+            return pruned(Ordered(node, conditions, len(seen)))
+
+
+def _asked(node: Node, members: Members) -> Node:
+    """ASK for each member: whether it has a solution."""
+    some = Distinct(node)
+    none = Unmatched(members.domain, kept(some, members.domain.variables))
+    found = [Extend(part, TRUTH, Literal(truth, datatype=_BOOLEAN)) for part, truth in ((some, "true"), (none, "false"))]
+    return Union(found[0], found[1])
 
 
 def _refused(query: a.Query, what: str, instead: str, place: Place | None) -> UnsupportedQueryError:
@@ -70,9 +97,10 @@ def _refused(query: a.Query, what: str, instead: str, place: Place | None) -> Un
 class Compiler:
     """Compiles the patterns of one query."""
 
-    def __init__(self, query: a.Query) -> None:
+    def __init__(self, query: a.Query, places: Collection[int] = ()) -> None:
         self.query = query
         self.names = Names(query.text)
+        self.members = Members(places, self.names)
         self.outermost = Scope(self.names, default_source(query))
 
     def compile(self, pattern: a.Pattern, scope: Scope) -> Node:
@@ -97,16 +125,21 @@ class Compiler:
             case a.Minus(left, right):
                 return self._minus(self.compile(left, scope), self.compile(right, scope), scope)
             case a.Union(left, right):
-                return Union(self.compile(left, scope), self.compile(right, scope))
+                one, other = self.compile(left, scope), self.compile(right, scope)
+                self.members.check_sides(one, other)
+                self.members.check_sides(other, one)
+                return Union(one, other)
             case a.Extend(inner, variable, expression):
                 node, expression = self._with_exists(self.compile(inner, scope), expression, scope)
-                return Extend(node, variable, expression)
+                return self.members.without_constants(Extend(node, variable, expression))
             case a.Values(variables, rows):
                 return self._within(Rows(variables, rows), scope)
             case a.Group():
                 return self._aggregation(pattern, scope)
             case a.Project(inner, variables):
-                return kept(self.compile(inner, scope), (*variables, *(g for g in scope.given if g not in variables)))
+                node = self.compile(inner, scope)
+                given = (g for g in scope.given if g not in variables)
+                return kept(node, (*variables, *given, *self.members.tags(node)))
             case a.Distinct(inner):
                 return Distinct(self.compile(inner, scope))
             case a.Reduced(inner) | a.OrderBy(inner):
@@ -135,11 +168,13 @@ class Compiler:
         known = {v for part in (*patterns, *others) for v in part.variables}
         if scope.domain is not None and not known.issuperset(scope.given):
             others.append(scope.domain)
+        patterns.extend(self.members.patterns_for(patterns, others, filters))
         # A blank node is a variable to all that share it; where only triple patterns do, it stays what it is.
         outside = {v for node in others for v in node.variables}
         patterns = [p if not _blanks(p.triple) else self._joinable(p, outside) for p in patterns]
         # The same pattern twice over the same source says nothing new: a window's content is a set.
-        return joining.joined(tuple(dict.fromkeys(patterns)), others, tuple(dict.fromkeys(filters)), self.names)
+        node = joining.joined(tuple(dict.fromkeys(patterns)), others, tuple(dict.fromkeys(filters)), self.names)
+        return self.members.without_constants(node)
 
     def _joinable(self, pattern: SourcedPattern, outside: set[Variable]) -> SourcedPattern:
         terms = (pattern.triple.subject, pattern.triple.object)
@@ -166,7 +201,7 @@ class Compiler:
                 self._gather(right, scope, patterns, others, filters)
             case a.Filter(expression, inner) if not exists_in(expression):
                 self._gather(inner, scope, patterns, others, filters)
-                filters.extend(self._scoped(expression, {*in_scope(inner), *scope.given}))
+                filters.extend(self._scoped(expression, {*in_scope(inner), *scope.given, *self.members.constants}))
             case a.Window(window, inner) if scope.domain is None:
                 self._gather(inner, scope.over(WindowSource(window)), patterns, others, filters)
             case a.Graph(NamedNode() as name, inner) if scope.domain is None:
@@ -214,6 +249,7 @@ class Compiler:
 
     def _with_exists(self, node: Node, expression: a.Expression, scope: Scope) -> tuple[Node, a.Expression]:
         """The node with a column for each EXISTS of an expression, and the expression that reads them."""
+        node = self.members.with_constants(node, expression)
         marks: dict[a.Exists, Variable] = {}
         for exists in exists_in(expression):
             if exists not in marks:
@@ -248,6 +284,7 @@ class Compiler:
     # Optional and negation --------------------------------------------------------------------------------------------
 
     def _left_join(self, left: Node, right: Node, expression: a.Expression | None, scope: Scope) -> Node:
+        self.members.check_sides(left, right)
         columns = tuple(dict.fromkeys((*left.variables, *right.variables)))
         matched, identity = joining.matches(left, right, self.names)
         if expression is not None:
@@ -260,9 +297,10 @@ class Compiler:
         return Union(kept(matched, columns), Unmatched(left, kept(matched, identity)))
 
     def _minus(self, left: Node, right: Node, scope: Scope) -> Node:
-        compared = tuple(v for v in joining.shared(left, right) if v not in scope.given)
+        compared = tuple(v for v in joining.shared(left, right) if v not in (*scope.given, self.members.variable))
         if not compared:
             return left
+        self.members.check_sides(left, right)
         overlap = () if any(v in left.certain and v in right.certain for v in compared) else compared
         return joining.unmatched(left, right, self.names, overlap)
 
@@ -281,6 +319,7 @@ class Compiler:
                 node = Extend(node, variable, expression)
             keys.append(variable)
         keys.extend(g for g in scope.given if g not in keys)
+        keys.extend(self.members.tags(node))
         aggregates: list[tuple[Variable, Aggregate]] = []
         operands: dict[a.Expression, Variable] = {}
         for variable, aggregate in group.aggregates:
@@ -298,10 +337,13 @@ class Compiler:
             made = Aggregate(aggregate.function, operand, aggregate.distinct, aggregate.separator)
             aggregates.append((variable, made))
         whole = Group(node, tuple(keys), tuple(aggregates), solution)
-        if group.keys or scope.domain is None:
+        domain = scope.domain
+        if self.members.tags(node):
+            domain = self.members.domain if domain is None else Join(domain, self.members.domain)
+        if group.keys or domain is None:
             return whole
         # Without keys there is a group even where the pattern has no solutions: one for each combination of given values.
-        missing = Unmatched(scope.domain, kept(whole, scope.domain.variables))
+        missing = Unmatched(domain, kept(whole, domain.variables))
         return Union(whole, Join(missing, Group(Rows(node.variables, ()), (), tuple(aggregates), solution)))
 
     def select(self, pattern: a.Pattern, scope: Scope) -> tuple[Node, tuple[tuple[Variable, bool], ...]]:
@@ -324,7 +366,7 @@ class Compiler:
         node = self.compile(body, scope)
         if distinct:
             hidden = {v for c in conditions for v in mentioned(c.expression)} & set(node.variables) - set(projection)
-            node = Distinct(kept(node, projection))
+            node = Distinct(kept(node, (*projection, *self.members.tags(node))))
             if hidden:
                 # One of several equal rows would have to stand for all of them, each with a place of its own.
                 if bounds is None:
@@ -340,8 +382,12 @@ class Compiler:
                 node, expression = self._with_exists(node, key, scope)
                 node, key = Extend(node, variable, expression), variable
             keys.append((key, condition.descending))
-        node = kept(node, tuple(dict.fromkeys((*projection, *(key for key, _ in keys)))))
+        tags = self.members.tags(node)
+        node = kept(node, tuple(dict.fromkeys((*projection, *(key for key, _ in keys), *tags))))
         if bounds is not None:
+            if tags:
+                # Ranks are kept of all rows, not of those of each member.
+                raise RunsApartError
             if scope.given:
                 instead = "Take the LIMIT or OFFSET out of the GRAPH ?g or EXISTS block, or name the graph."
                 raise _refused(self.query, "LIMIT or OFFSET inside of GRAPH ?g or a correlated EXISTS", instead, None)

@@ -25,6 +25,11 @@ class GraphSource:
 
 
 @dataclass(frozen=True, slots=True)
+class MemberSource(GraphSource):
+    """The constants of queries that run as one plan, see `millstream.plan.members`."""
+
+
+@dataclass(frozen=True, slots=True)
 class WindowSource:
     window: StreamWindow
 

@@ -57,7 +57,9 @@ def _partners(compiler: Compiler, left: Node, pattern: a.Pattern, scope: Scope) 
         read = _read(pattern)
         given = (*scope.given, *(v for v in left.variables if v in outer and v in read))
         inside = scope.for_each(given, Distinct(kept(left, given)))
-    return compiler.compile(pattern, inside)
+    right = compiler.compile(pattern, inside)
+    compiler.members.check_sides(left, right)
+    return right
 
 
 def _replaced(pattern: a.Pattern, outer: frozenset[Variable]) -> frozenset[Variable]:

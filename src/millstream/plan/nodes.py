@@ -346,15 +346,16 @@ class Closure(Shared):
 
 @dataclass(frozen=True, eq=False)
 class Template(Shared):
-    """The set of triples that a CONSTRUCT template makes of the solutions."""
+    """The set of triples that a CONSTRUCT template makes of the solutions, for each combination of tags."""
 
     input: Node
     triples: tuple[a.TriplePattern, ...]
     solution: tuple[Variable, ...]
+    tags: tuple[Variable, ...] = ()
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
-        return TRIPLE
+        return (*self.tags, *TRIPLE)
 
     @cached_property
     def certain(self) -> frozenset[Variable]:

@@ -24,6 +24,10 @@ class Names:
         self._count += 1
         return Variable(f"{self._prefix}{about}_{self._count}")
 
+    def sole(self, about: str) -> Variable:
+        """One of which a plan has no other."""
+        return Variable(f"{self._prefix}{about}")
+
     def of_blank(self, label: str) -> Variable:
         """The variable that a blank node of a pattern is."""
         return Variable(f"{self._prefix}blank_{label}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pyoxigraph import NamedNode, Variable
@@ -14,17 +15,34 @@ from millstream.language.scope import exists_in, expressions_of, sub_patterns
 class Sources:
     """The graphs a query reads outside of its windows."""
 
+    dataset: a.Dataset
     default_graph: bool
     named_graphs: tuple[NamedNode, ...]
     any_named_graph: bool
     """Whether GRAPH ?g ranges over all that the dataset has."""
+
+    def has(self, graph: str | None) -> bool:
+        """Whether a change of that graph is a change for the query."""
+        default, named = self.dataset.default, self.dataset.named
+        if graph is None:
+            return self.default_graph and default is None
+        # By text: a graph that a blank node names has no IRI, and only GRAPH with a variable finds it.
+        if self.default_graph and graph in _values(default):
+            return True
+        if named is not None and graph not in _values(named):
+            return False
+        return self.any_named_graph or graph in _values(self.named_graphs)
 
 
 def sources_of(query: a.Query) -> Sources:
     """All graphs that matter to a query's answers."""
     reader = _Reader()
     reader.visit(query.pattern, None)
-    return Sources(reader.default_graph, tuple(reader.named), reader.any_named)
+    return Sources(query.dataset, reader.default_graph, tuple(reader.named), reader.any_named)
+
+
+def _values(names: Iterable[NamedNode] | None) -> set[str]:
+    return {name.value for name in names or ()}
 
 
 class _Reader:

@@ -1,0 +1,163 @@
+"""What a query's patterns can see: changes of its windows and graphs, numbered and handed to its operators in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from millstream.engine.batch import ElementBatch, GraphRows
+from millstream.engine.datasets import Triples
+from millstream.engine.feeds import NEVER
+from millstream.engine.inputs import Input, inputs_of
+from millstream.engine.merged import MergedContent
+from millstream.engine.pieces import Piece, concatenated, in_order, is_ordered, taken
+from millstream.kernels.dictionary import Dictionary
+from millstream.language.windows import StreamWindow
+from millstream.operators.dataflow import Dataflow
+from millstream.operators.matching import Constants
+from millstream.operators.rows import FOREVER, Arrivals
+from millstream.plan.conjunction import SourcedPattern
+
+Pieces = list[tuple[Input, Piece]]
+
+
+class Contents:
+    """The inputs of one query."""
+
+    def __init__(self, windows: tuple[StreamWindow, ...], operator: Dataflow, dictionary: Dictionary, t0_ms: int) -> None:
+        self.inputs = inputs_of(windows, operator, dictionary, t0_ms)
+        self._operator = operator
+        self.change = 0
+        """The number of the last change."""
+        self.named: Callable[[SourcedPattern, Constants], Iterable[Constants]] = lambda _, constants: (constants,)
+        """What a triple must have for a pattern, if more is known than its constants."""
+
+    # What it reads ----------------------------------------------------------------------------------------------------
+
+    def of_stream(self, stream: str) -> list[Input]:
+        """Its windows on a stream."""
+        return [i for i in self.inputs if i.window is not None and i.window.stream.value == stream]
+
+    def constants(self, stream: str) -> list[Constants]:
+        """The constants of its patterns over a stream: what a triple must have for one of them."""
+        patterns = self._operator.patterns
+        matchers = {id(i.matcher): i.matcher for i in self.of_stream(stream)}
+        return [
+            found
+            for matcher in matchers.values()
+            for number, constants in zip(matcher.numbers.tolist(), matcher.constants, strict=True)
+            for found in self.named(patterns[number], constants)
+        ]
+
+    def see(self, stream: str, at_ms: int) -> None:
+        """An element of a stream has come at a time, though no row of it may have come here."""
+        for i in self.of_stream(stream):
+            if i.feed is not None:
+                i.feed.see(at_ms)
+
+    def last_end(self) -> int:
+        """The latest finite tick at which something it has seen ends."""
+        return max((i.feed.last_end() for i in self.inputs if i.feed is not None), default=NEVER)
+
+    # What happens -----------------------------------------------------------------------------------------------------
+
+    def arrive(self, batch: ElementBatch, last: int) -> Pieces:
+        """What elements of a stream bring up to a tick."""
+        pieces: Pieces = []
+        for i in self.of_stream(batch.stream):
+            if i.feed is not None:
+                pieces.extend((i, piece) for piece in i.feed.arrive(batch))
+                # A step window may show at once, within this batch, what the batch brought.
+                pieces.extend((i, piece) for piece in i.feed.pass_time(last))
+        return pieces
+
+    def due(self, before: int) -> Pieces:
+        """What time brings by itself before a tick."""
+        return [(i, piece) for i in self.inputs if i.feed is not None for piece in i.feed.pass_time(before)]
+
+    def graph_pieces(self, graph: str | None, triples: Triples, at_tick: int, op: int) -> Pieces:
+        """Triples that come to a graph, or leave it."""
+        ours = [i for i in self.inputs if i.feed is None and i.graph == graph]
+        found = [(i, _graph_piece(i, triples, at_tick, op)) for i in ours]
+        return [(i, piece) for i, piece in found if len(piece)]
+
+    def graph_rows(self, rows: GraphRows) -> Pieces:
+        """Changes of a graph that are meant for patterns already."""
+        found = []
+        for i in self.inputs:
+            if i.feed is None and i.graph == rows.graph:
+                ours = np.isin(rows.pattern, i.matcher.numbers)
+                if ours.any():
+                    until = np.full(int(ours.sum()), FOREVER, np.int64)
+                    order = rows.order[ours] * 2 + 1
+                    piece = Piece(rows.pattern[ours], rows.triples[ours], rows.ticks[ours], until, rows.op[ours], order)
+                    found.append((i, piece))
+        return found
+
+    def feed(self, pieces: Pieces) -> None:
+        """Puts pieces in order, numbers their changes, and hands them to the operator."""
+        if not pieces:
+            return
+        merged = _merge_unions(pieces)
+        if not merged:
+            return
+        whole = merged[0] if len(merged) == 1 else concatenated(merged)
+        if len(merged) > 1 or not is_ordered(whole):
+            whole = in_order(whole)
+        new = np.ones(len(whole), np.bool_)
+        new[1:] = (whole.now[1:] != whole.now[:-1]) | (whole.order[1:] != whole.order[:-1])
+        change = np.cumsum(new) + self.change
+        self.change = int(change[-1]) if len(change) else self.change
+        self._operator.feed(Arrivals(whole.pattern, whole.triples, whole.now, whole.until, whole.op, change))
+
+    def close(self, at_tick: int) -> None:
+        """Lets go of all terms."""
+        for i in self.inputs:
+            if i.feed is not None:
+                i.feed.close(at_tick)
+
+    # Snapshots --------------------------------------------------------------------------------------------------------
+
+    def dump(self) -> dict[str, Any]:
+        """All it keeps, in plain values and arrays."""
+        return {
+            "change": self.change,
+            "feeds": [None if i.feed is None else i.feed.dump() for i in self.inputs],
+            "unions": [None if i.union is None else i.union.dump() for i in self.inputs],
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Takes what the contents of the same query dumped."""
+        self.change = state["change"]
+        unions: set[int] = set()
+        for i, feed, union in zip(self.inputs, state["feeds"], state["unions"], strict=True):
+            if i.feed is not None:
+                i.feed.load(feed)
+            if i.union is not None and id(i.union) not in unions:
+                unions.add(id(i.union))
+                i.union.load(union)
+
+
+def _graph_piece(source: Input, triples: Triples, at_tick: int, op: int) -> Piece:
+    row, pattern = source.matcher.match(triples)
+    size = len(row)
+    now, until, ops, order = (np.full(size, v, np.int64) for v in (at_tick, FOREVER, op, 0))
+    return Piece(pattern, triples[row], now, until, ops, order)
+
+
+def _merge_unions(pieces: Pieces) -> list[Piece]:
+    direct = [piece for source, piece in pieces if source.union is None]
+    unions: dict[int, tuple[MergedContent, Pieces]] = {}
+    for source, piece in pieces:
+        if source.union is not None:
+            unions.setdefault(id(source.union), (source.union, []))[1].append((source, piece))
+    for union, parts in unions.values():
+        whole = concatenated([piece for _, piece in parts])
+        number = np.concatenate([np.full(len(piece), source.part, np.int64) for source, piece in parts])
+        order = np.lexsort((whole.order, whole.now))
+        merged = union.merge(taken(whole, order), number[order])
+        if len(merged):
+            direct.append(merged)
+    return direct

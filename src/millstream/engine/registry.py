@@ -1,0 +1,275 @@
+"""Who is registered: queries, their runs, and which of them share one.
+
+A query joins others of its shape (`millstream.plan.lifting`) if its answers are the same as if it ran by itself: over
+datasets alone at any time, with windows as long as nothing has happened since the others were registered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from millstream.engine.answers import Answer
+from millstream.engine.family import Family
+from millstream.engine.feeding import fed_stream
+from millstream.engine.inputs import MEMBERS
+from millstream.engine.options import output_named
+from millstream.engine.query import ContinuousQuery
+from millstream.engine.run import QueryRun
+from millstream.errors import OptionError, UnsupportedQueryError
+from millstream.language import parse_query
+from millstream.language.algebra import Output, Query
+from millstream.operators.dataflow import Dataflow
+from millstream.operators.expressions import Evaluator
+from millstream.operators.rows import ELEMENT, tick
+from millstream.plan.compiler import compile_query
+from millstream.plan.lifting import Shape, shape_of
+from millstream.plan.members import RunsApartError
+from millstream.plan.nodes import Node
+from millstream.plan.sources import sources_of
+
+if TYPE_CHECKING:
+    from millstream.engine.core import Core
+
+OnAnswer = Callable[[Answer], object] | None
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str, base: str | None, output: str | None) -> Query:
+    """A query; the cells of a job, and queries that come again, ask for the same ones."""
+    query = parse_query(text, base)
+    return query if output is None else replace(query, output=output_named(output))
+
+
+@lru_cache(maxsize=64)
+def _planned(text: str, base: str | None, output: str | None) -> Node:
+    return compile_query(_parsed(text, base, output))
+
+
+class Registry:
+    """The queries of an engine."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self.queries: list[ContinuousQuery] = []
+        """In order of registration."""
+        self.families: list[Family] = []
+        self._open: dict[tuple[Any, ...], Family] = {}
+        """The families that a query of a shape may join."""
+
+    @property
+    def runs(self) -> list[QueryRun]:
+        return [family.run for family in self.families]
+
+    # Coming -----------------------------------------------------------------------------------------------------------
+
+    def register(self, text: str, output: str | None, on_answer: OnAnswer, base: str | None, now_ms: int) -> ContinuousQuery:
+        """A query that has been shown the datasets as they are."""
+        query = self._made(text, output, on_answer, base, now_ms)
+        shape = self._shape_of(query, now_ms)
+        if shape is None or not self._join(query, shape):
+            family = self._alone(query, shape)
+            self._start(family.run)
+            if shape is not None:
+                family.moment = self._moment(query)
+                self._open[shape.key] = family
+        self._core.feeding.process()
+        return query
+
+    def make(self, text: str, output: str | None, base: str | None, now_ms: int) -> tuple[ContinuousQuery, QueryRun]:
+        """A query with a run of its own that has been shown nothing."""
+        query = self._made(text, output, None, base, now_ms)
+        return query, self._alone(query, None).run
+
+    def start(self, run: QueryRun) -> None:
+        """Shows a run of `make` the datasets as they are."""
+        self._start(run)
+        self._core.feeding.process()
+
+    def _made(self, text: str, output: str | None, on_answer: OnAnswer, base: str | None, now_ms: int) -> ContinuousQuery:
+        if not isinstance(text, str):
+            raise OptionError(f"a query is text, got {text!r}.")
+        # What is neither text nor absent is for them to refuse, and cannot be looked up.
+        known = all(option is None or isinstance(option, str) for option in (base, output))
+        query = (_parsed if known else _parsed.__wrapped__)(text, base, output)
+        handle = ContinuousQuery(self._core, query, text, on_answer)
+        handle.registered_with = (base, output, now_ms)
+        return handle
+
+    def _shape_of(self, query: ContinuousQuery, now_ms: int) -> Shape | None:
+        # What feeds a stream is fed change by change, and is one element of it.
+        return None if fed_stream(query.query) is not None else shape_of(query.query, now_ms)
+
+    def _run_of(
+        self, query: ContinuousQuery, plan: Node, output: Output | None = None, *, restored: bool = False
+    ) -> QueryRun:
+        core, (_, _, now_ms) = self._core, query.registered_with
+        operator = Dataflow(
+            plan,
+            core.dictionary,
+            Evaluator(core.dictionary, now_ms=now_ms, base=query.query.base),
+            lazy=core.options.lazy,
+            adaptive=core.options.adaptive,
+            salt=query.text,
+            restored=restored,
+        )
+        sources, emit = sources_of(query.query), query.emit
+        asked = query.query if output is None else replace(query.query, output=output)
+        run = QueryRun(asked, operator, sources, core.dictionary, emit, core.options.t0_ms)
+        run.on_constructed = core.feeding.offer
+        return run
+
+    def _alone(self, query: ContinuousQuery, shape: Shape | None) -> Family:
+        """A family of one, among the others but without any state."""
+        base, output, _ = query.registered_with
+        run = self._run_of(query, _planned(query.text, base, output))
+        family = Family(() if shape is None else shape.constants, run, self._core.dictionary)
+        self.families.append(family)
+        family.take(query, family.add(() if shape is None else shape.constants))
+        for iri in run.streams:
+            self._core.known_stream(iri).runs.append(run)
+        self._entered(query)
+        self._core.readers_changed(run.streams)
+        return family
+
+    def _entered(self, query: ContinuousQuery) -> None:
+        self.queries.append(query)
+        for iri in {window.stream.value for window in query.query.windows}:
+            query.count_from(self._core.known_stream(iri))
+
+    def _start(self, run: QueryRun, members: Any = None) -> None:
+        core = self._core
+        contents = {name: graph.triples() for name, graph in core.graphs.items()}
+        run.start(contents if members is None else {**contents, MEMBERS: members}, core.clock_ms, core.before - 1)
+
+    # Together ---------------------------------------------------------------------------------------------------------
+
+    def _moment(self, query: ContinuousQuery) -> object:
+        """What changes as soon as anything happens that a query with windows could see."""
+        core = self._core
+        streams = sorted({window.stream.value for window in query.query.windows})
+        return core.before, core.counts["changes"], tuple(core.known_stream(iri).elements for iri in streams)
+
+    def _join(self, query: ContinuousQuery, shape: Shape) -> bool:
+        """Lets a query join those of its shape, if there are any that it can join."""
+        family, core = self._open.get(shape.key), self._core
+        has_windows = bool(query.query.windows)
+        if family is None or (has_windows and family.moment != self._moment(query)):
+            return False
+        family.run.pass_time(core.before)
+        member = family.member(shape.constants)
+        is_told = member is not None or family.tells_everything
+        if not self._make_room(family, query, shape):
+            return False
+        if member is None:
+            member = family.add(shape.constants)
+            family.take(query, member)
+            family.show(member, core.before - 1 if has_windows else tick(core.clock_ms, ELEMENT))
+            if family.names_stream_terms:
+                core.readers_changed(family.run.streams)
+        else:
+            family.take(query, member)
+        if is_told and not has_windows:
+            family.tell(query, member, core.clock_ms)
+        self._entered(query)
+        return True
+
+    def _make_room(self, family: Family, query: ContinuousQuery, shape: Shape) -> bool:
+        """Has a family run so that its members can differ as a new one differs from them."""
+        places, output = family.places_with(shape.constants), family.output_with(query.query.output)
+        if places == family.places and output is family.run.query.output:
+            return True
+        try:
+            run = self._run_of(query, compile_query(query.query, places), output)
+        except (RunsApartError, UnsupportedQueryError):
+            return False
+        before = family.run
+        members = family.go_on_with(run, places)
+        # To those that have windows nothing has happened yet; the others have been told.
+        family.mute()
+        self._start(run, members)
+        for iri in run.streams:
+            runs = self._core.known_stream(iri).runs
+            runs[runs.index(before)] = run
+        before.close(self._core.now_tick)
+        self._core.readers_changed(run.streams)
+        return True
+
+    # Going ------------------------------------------------------------------------------------------------------------
+
+    def close(self, query: ContinuousQuery) -> None:
+        """Ends a query; others that share its run hear nothing of it."""
+        family, member = query.family, query.member
+        if family is None or member is None:
+            return
+        core = self._core
+        core.catch_up(query)
+        self.queries.remove(query)
+        query.detach()
+        if len(family) == 1:
+            self._end(family)
+        else:
+            family.drop(query, member)
+            if not member.queries:
+                family.hide(member, core.before - 1, core.now_tick)
+                if family.names_stream_terms:
+                    core.readers_changed(family.run.streams)
+        core.deliver()
+
+    def _end(self, family: Family) -> None:
+        core, run = self._core, family.run
+        self.families.remove(family)
+        self._open = {key: other for key, other in self._open.items() if other is not family}
+        family.close(core.now_tick)
+        for iri in run.streams:
+            core.known_stream(iri).runs.remove(run)
+        core.readers_changed(run.streams)
+
+    # Snapshots --------------------------------------------------------------------------------------------------------
+
+    def dump(self) -> dict[str, Any]:
+        """All queries and runs, in plain values and arrays."""
+        where = {
+            query: (number, query.member.id)
+            for number, family in enumerate(self.families)
+            for query in family.queries
+            if query.member is not None
+        }
+        return {
+            "queries": [{**query.dump(), "family": where[query][0], "member": where[query][1]} for query in self.queries],
+            "families": [family.dump() for family in self.families],
+        }
+
+    def load(self, state: dict[str, Any], mark: int) -> None:
+        """Takes what another registry dumped, for a dictionary that was restored up to a mark."""
+        made = [self._made(q["text"], q["output"], None, q["base"], q["now_ms"]) for q in state["queries"]]
+        members: list[list[tuple[ContinuousQuery, int]]] = [[] for _ in state["families"]]
+        for query, kept in zip(made, state["queries"], strict=True):
+            members[kept["family"]].append((query, kept["member"]))
+        for ours, kept in zip(members, state["families"], strict=True):
+            self._load_family(ours, kept, mark)
+        for query, kept in zip(made, state["queries"], strict=True):
+            self._entered(query)
+            query.load(kept)
+        self._core.readers_changed({iri for run in self.runs for iri in run.streams})
+
+    def _load_family(self, ours: list[tuple[ContinuousQuery, int]], state: dict[str, Any], mark: int) -> None:
+        shapes = [self._shape_of(query, query.registered_with[2]) for query, _ in ours]
+        constants = [() if shape is None else shape.constants for shape in shapes]
+        first, places = ours[0][0], state["places"]
+        base, output, _ = first.registered_with
+        plan = compile_query(first.query, places) if places else _planned(first.text, base, output)
+        run = self._run_of(first, plan, output_named(state["output"]), restored=True)
+        family = Family(constants[0], run, self._core.dictionary)
+        family.places = tuple(places)
+        for (query, member_id), terms in zip(ours, constants, strict=True):
+            family.take(query, family.member(terms) or family.add(terms, member_id))
+        self.families.append(family)
+        for iri in run.streams:
+            self._core.known_stream(iri).runs.append(run)
+        run.operator.forget_holds(mark)
+        family.load(state)
+        if shapes[0] is not None and not run.streams:
+            self._open[shapes[0].key] = family
