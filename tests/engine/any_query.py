@@ -258,7 +258,9 @@ class Author(Writer):
             case "graph", _:
                 return f"GRAPH <{NAMED[0]}> {body}"
             case "any graph", _:
-                return f"GRAPH {self.one(*['?g'] * 6, *VARIABLES)} {body}"
+                # The outside engine gives the variable its value inside at once, where section 18.6 joins with it outside.
+                plain = not any(word in body for word in ("OPTIONAL", "MINUS", "FILTER", "BIND", "SELECT", "UNION"))
+                return f"GRAPH {self.one(*['?g'] * 6, *(VARIABLES if plain else ()))} {body}"
             case _, "rspql":
                 window = f"<{NAMESPACE}w{self.fresh()}>"
                 self.clauses.append(f"FROM NAMED WINDOW {window} ON <{self.one(*STREAMS)}> [{self.window()}]")
