@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from millstream.language import parse_query
-from millstream.plan.cells import Cells, cells_for, explain_cells
+from millstream.plan.cells import Cells, cells_for
 from millstream.plan.compiler import compile_query
+from millstream.plan.explain_cells import explain_cells
 from millstream.plan.nodes import leaf_patterns
 from millstream.plan.partitioning import cuts_of, only_adds, waits_for_streams
 

@@ -24,6 +24,7 @@ from millstream.engine.intake import Intake
 from millstream.engine.lane import Lanes, Row
 from millstream.engine.options import Options, named_iri, output_named
 from millstream.engine.query import ContinuousQuery
+from millstream.engine.reporting import Emit
 from millstream.engine.run import QueryRun
 from millstream.errors import OptionError
 from millstream.kernels.dictionary import Dictionary
@@ -307,9 +308,7 @@ class Core:
         """A query with its run, among the others but without any state."""
         if not isinstance(text, str):
             raise OptionError(f"a query is text, got {text!r}.")
-        # What is neither text nor absent is for them to refuse, and cannot be looked up.
-        known = all(option is None or isinstance(option, str) for option in (base, output))
-        query, plan = (_planned if known else _planned.__wrapped__)(text, base, output)
+        query, plan = self.planned(text, base, output)
         evaluator = Evaluator(self.dictionary, now_ms=now_ms, base=query.base)
         options = self.options
         operator = Dataflow(
@@ -323,7 +322,7 @@ class Core:
         )
         handle = ContinuousQuery(self, query, text, on_answer)
         handle.registered_with = (base, now_ms)
-        run = QueryRun(query, operator, sources_of(query), self.dictionary, handle.emit, options.t0_ms)
+        run = self.run_of(query, operator, handle.emit)
         run.on_constructed = self.feeding.offer
         handle.attach(run)
         self.queries.append((handle, run))
@@ -334,6 +333,16 @@ class Core:
             self._summarise(stream)
         self.feeding.arrange()
         return handle, run
+
+    def planned(self, text: str, base: str | None, output: str | None) -> tuple[Query, Node]:
+        """A query, and what is run of it: all of it, unless a part of the plan runs elsewhere."""
+        # What is neither text nor absent is for them to refuse, and cannot be looked up.
+        known = all(option is None or isinstance(option, str) for option in (base, output))
+        return (_planned if known else _planned.__wrapped__)(text, base, output)
+
+    def run_of(self, query: Query, operator: Dataflow, emit: Emit) -> QueryRun:
+        """A query's run, without any state."""
+        return QueryRun(query, operator, sources_of(query), self.dictionary, emit, self.options.t0_ms)
 
     def start(self, run: QueryRun) -> None:
         """Shows a new query the datasets as they are."""

@@ -51,6 +51,8 @@ class QueryRun:
         self._dictionary = dictionary
         self.change = 0
         """The number of the last change."""
+        self.orders: tuple[int, Column] = (1, np.empty(0, np.int64))
+        """The number of the first change of what was fed last, and for it and all others their order within their tick."""
         self.feeds: str | None = None
         """The stream that its answers form, while somebody reads it."""
         self.on_constructed: Callable[[str, Triples, int], None] | None = None
@@ -151,6 +153,19 @@ class QueryRun:
     def start_rows(self, rows: list[GraphRows], passed: int) -> None:
         """As `start` for a query with windows, of which this run has only a part: rows that are meant for patterns."""
         self._start([part for some in rows for part in self._graph_rows(some)], [], 0, passed, passed)
+
+    def start_arrived(self, part: Column, rows: Deltas, passed: int) -> None:
+        """As `start` for the rest of a plan, of which parts run elsewhere: what those give at the start."""
+        first = self.change + 1
+        self.operator.begin(passed, first)
+        self.operator.feed_parts(part, Deltas(rows.columns, rows.tick, np.full(len(rows), first), rows.weight))
+        self.change, self.tick = first, passed
+        self._initial = self.operator.drain(passed)
+
+    def arrived(self, part: Column, rows: Deltas, last: int) -> None:
+        """Rows of parts of the plan that run elsewhere, up to a tick; changes are numbered by whoever puts them together."""
+        self.operator.feed_parts(part, rows)
+        self._report(last, first=True)
 
     def report_initial(self) -> None:
         """Reports what the datasets gave at registration by itself, not together with the first change."""
@@ -382,6 +397,7 @@ class QueryRun:
             whole = in_order(whole)
         new = np.ones(len(whole), np.bool_)
         new[1:] = (whole.now[1:] != whole.now[:-1]) | (whole.order[1:] != whole.order[:-1])
+        self.orders = self.change + 1, whole.order[new]
         change = np.cumsum(new) + self.change
         self.change = int(change[-1]) if len(change) else self.change
         self.operator.feed(Arrivals(whole.pattern, whole.triples, whole.now, whole.until, whole.op, change))
