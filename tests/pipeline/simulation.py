@@ -74,7 +74,7 @@ class Job:
         self._calm = calm
         self._packers = [Packer(spread, i) for i in range(len(spread.sources))]
         self._parts = [0] * len(spread.sources)
-        self._stores = [DictStore() for _ in range(spread.cells.count + 1)]
+        self._stores = [DictStore() for _ in range(spread.cells.count + spread.cells.buckets)]
         self._workers: list[dict[int, Living[Any]]] = [{}, {}]
         sent = None if static is None else StaticData.from_bytes(static.to_bytes())
         self._keepers = [cell_keeper(spread, number, sent) for number in range(spread.cells.count)]
@@ -93,14 +93,15 @@ class Job:
                 blobs.extend(self._packers[source].begin().nothing(part))
         self._random.shuffle(blobs)
         keys = keys_of(self.spread.cells.count)
-        sent: list[bytes] = []
+        sent: list[list[bytes]] = []
         for cell, keeper in enumerate(self._keepers):
             ours = [blob for key, blob in blobs if key == keys[cell]]
             if ours:
-                sent.extend(self._take(cell, keeper, ours).sent)
+                sent.append(self._take(cell, keeper, ours).sent)
         self._random.shuffle(sent)
-        if self._second is not None and sent:
-            self._take(len(self._keepers), self._second, sent)
+        for bucket, to_bucket in enumerate(zip(*sent, strict=True)):
+            assert self._second is not None
+            self._take(len(self._keepers) + bucket, self._second, list(to_bucket))
 
     def _take(self, cell: int, keeper: Keeper[Any], blobs: list[bytes]) -> Outcome:
         store = self._stores[cell]
@@ -151,6 +152,10 @@ class Job:
 
     def stored_slices(self) -> list[int]:
         return [len([key for key in store.committed if isinstance(key, tuple)]) for store in self._stores]
+
+    def stored_bytes(self) -> list[int]:
+        """How much each cell, and then each bucket, keeps in its store."""
+        return [sum(len(data) for key, data in s.committed.items() if isinstance(key, tuple)) for s in self._stores]
 
 
 def _cut(items: list[Element], chance: random.Random) -> list[list[Element]]:

@@ -132,8 +132,8 @@ CASES = {
     ),
     "the order of windows that cells join": (
         2, (3,),
-        setting(17, "SELECT ?c { STREAM :s0 [RANGE 6 STEP 2] { ?a :p0 ?b . ?a :p1 ?c } } ORDER BY DESC(?b)", [S0],
-                output="rstream", count=40),
+        setting(17, "SELECT ?c { STREAM :s0 [RANGE 6 STEP 2] { ?a :p0 ?b . ?b :p1 ?c } } ORDER BY DESC(?a)", [S0],
+                output="rstream", count=60),
     ),
 }  # fmt: skip
 

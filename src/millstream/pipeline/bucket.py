@@ -1,5 +1,7 @@
 """The second stage: takes the rows that all cells send on, and runs the rest of the plan over them.
 
+Where one key cuts the rest of the plan there are several buckets, each with the rows whose keys are its own.
+
 All cells are told of every chunk of every source, so after a trigger they have come equally far, and each sends one blob:
 nothing has to be held back here. What the rest keeps follows from the rows that are there now, so its state is those.
 """
@@ -37,7 +39,7 @@ class RestCore(Core):
 
 
 class Bucket:
-    """The state of the second stage."""
+    """The state of the second stage, or of one part of it."""
 
     def __init__(self, spread: Spread) -> None:
         self._prepare(spread)

@@ -42,7 +42,7 @@ class Outcome:
     late: pa.Table | None
     """Triples of elements that came too late: source, part, element, at_ms, text."""
     sent: list[bytes]
-    """Blobs for the second stage."""
+    """A blob for each bucket of the second stage."""
     needed: list[bytes]
     """What must be kept of the trigger's own blobs."""
     end: int
@@ -160,9 +160,9 @@ class Cell:
             self._finished = True
             self._finish()
         seen_of = [(header, latest.get(place)) for place, (header, _) in enumerate(given)]
-        sent = []
+        sent: list[bytes] = []
         if self._outbox is not None:
-            sent.append(self._outbox.write(self.passed, self._first(), self._core.dictionary))
+            sent = self._outbox.write(self.passed, self._first(), self._core.dictionary)
         needed, end = self._ends.needed(blobs, seen_of, self.passed)
         outcome = Outcome(self._query.take_table(), self._late(late), sent, needed, end)
         self._core.housekeeping()

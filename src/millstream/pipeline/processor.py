@@ -35,10 +35,8 @@ OUTPUT_SCHEMA = "kind int, blob binary"
 SENT_SCHEMA = "bucket int, kind int, blob binary"
 ANSWERS, LATE, STATS, SENT = 0, 1, 2, 3
 _MOST_LIVING = 64
-_SECOND = -1
-"""Where the second stage is among the cells of a job."""
 
-_living: dict[tuple[str, int], Living[Any]] = {}
+_living: dict[tuple[str, str, int], Living[Any]] = {}
 _spreads: dict[str, tuple[Spread, StaticData | None]] = {}
 
 
@@ -69,7 +67,7 @@ class _Kept(StatefulProcessor):
         return known
 
     def _take(self, keeper: Keeper[Any], number: int, blobs: list[bytes]) -> tuple[Outcome, Living[Any]]:
-        place = (self._job, number)
+        place = (self._job, type(self).__name__, number)
         # Taken out first: an attempt that fails leaves nothing that could be taken for good.
         living = _living.pop(place, None)
         outcome, living, _ = keeper.take(_SparkStore(self._ledger, self._pieces), living, blobs)
@@ -95,16 +93,18 @@ class CellProcessor(_Kept):
         number = keys_of(spread.cells.count).index(int(key[0]))
         blobs = [bytes(blob) for frame in rows for blob in frame["blob"]]
         outcome, living = self._take(cell_keeper(spread, number, static), number, blobs)
-        found = [(SENT, blob) for blob in outcome.sent]
-        found += [
-            (k, to_bytes(t)) for k, t in ((ANSWERS, outcome.answers), (LATE, outcome.late)) if t is not None and t.num_rows
-        ]
+        # What is not for a bucket passes through one of them, or through none.
+        keys = keys_of(spread.cells.buckets)
+        found = [(key, SENT, blob) for key, blob in zip(keys, outcome.sent, strict=False)]
+        tables = ((ANSWERS, outcome.answers), (LATE, outcome.late))
+        found += [(keys[0], kind, to_bytes(table)) for kind, table in tables if table is not None and table.num_rows]
         if number == 0:
-            found.append((STATS, json.dumps(living.cell.stats).encode()))
-        columns: dict[str, list[Any]] = {"kind": [kind for kind, _ in found], "blob": [blob for _, blob in found]}
-        if spread.stages is not None:
-            columns = {"bucket": [keys_of(1)[0]] * len(found), **columns}
-        yield pd.DataFrame(columns)
+            found.append((keys[0], STATS, json.dumps(living.cell.stats).encode()))
+        columns = dict(zip(("bucket", "kind", "blob"), map(list, zip(*found, strict=True)), strict=False))
+        if spread.stages is None:
+            columns.pop("bucket", None)
+        if found:
+            yield pd.DataFrame(columns)
 
 
 class BucketProcessor(_Kept):
@@ -116,7 +116,7 @@ class BucketProcessor(_Kept):
         rows: Iterator[pd.DataFrame],
         timerValues: TimerValues,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
-        """The second stage in one trigger."""
+        """One bucket in one trigger."""
         from millstream.pipeline.slices import bucket_keeper
 
         spread, _ = self._known()
@@ -126,7 +126,7 @@ class BucketProcessor(_Kept):
             blobs.extend(bytes(blob) for blob in frame["blob"][sent])
             if not sent.all():
                 yield frame.loc[~sent, ["kind", "blob"]]
-        outcome, _ = self._take(bucket_keeper(spread), _SECOND, blobs)
+        outcome, _ = self._take(bucket_keeper(spread), keys_of(spread.cells.buckets).index(int(key[0])), blobs)
         if outcome.answers.num_rows:
             yield pd.DataFrame({"kind": [ANSWERS], "blob": [to_bytes(outcome.answers)]})
 

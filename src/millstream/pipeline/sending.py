@@ -2,7 +2,7 @@
 
 A cell numbers changes by itself. What it sends names an element or a change of a graph by its source, part and number
 there, which are the same in all cells; expiries and what happens on grids are told by their tick. With every trigger each
-cell sends one blob, with rows or without, since the second stage must know how far time has come.
+cell sends one blob to each bucket, with rows or without, since all must know how far time has come.
 """
 
 from __future__ import annotations
@@ -101,6 +101,24 @@ class Progress:
     """The first element of any stream, once that is certain: time, source, part, number."""
 
 
+@dataclass(frozen=True, slots=True)
+class SentRows:
+    """Rows of cells, in the ids of whoever took them."""
+
+    part: Column
+    columns: npt.NDArray[np.int64]
+    tick: Column
+    weight: Column
+    names: Column
+    """Three columns; see `NAME`."""
+
+    def __len__(self) -> int:
+        return len(self.tick)
+
+    def pick(self, which: npt.NDArray[Any]) -> SentRows:
+        return SentRows(self.part[which], self.columns[which], self.tick[which], self.weight[which], self.names[which])
+
+
 class Outbox:
     """What one cell sends in a trigger."""
 
@@ -109,6 +127,8 @@ class Outbox:
         parts = range(len(spread.stages.cells.parts))
         self._sends = np.array([spread.cells.sends(cell, part) for part in parts], np.bool_)
         self._cell = cell
+        self._buckets = spread.cells.buckets
+        self._by = spread.cells.by
         self._run = run
         self._rows: list[tuple[Deltas, Column]] = []
 
@@ -130,55 +150,51 @@ class Outbox:
             deltas, names = deltas.pick(ours), names[ours]
         self._rows.append((deltas, names))
 
-    def write(self, passed: int, first: tuple[int, int, int, int] | None, dictionary: Dictionary) -> bytes:
-        """A blob with all that was named, and what time brought by itself."""
+    def write(self, passed: int, first: tuple[int, int, int, int] | None, dictionary: Dictionary) -> list[bytes]:
+        """A blob for each bucket with all that was named, and what time brought by itself."""
         for deltas in self._run.reporter.take():
             assert not ((deltas.tick & 3) == ELEMENT).any()
             self._keep(deltas, np.full((len(deltas), len(NAME)), -1, np.int64))
-        rows, self._rows = self._rows, []
+        kept, self._rows = self._rows, []
         width = self._run.operator.width
-        columns = np.concatenate([np.empty((0, width), np.int64), *(d.columns for d, _ in rows)])
-        names = np.concatenate([np.empty((0, len(NAME)), np.int64), *(n for _, n in rows)])
-        found: dict[str, pa.Array[Any]] = {
-            "of": pa.array(columns[:, 0]),
-            "tick": pa.array(_joined([d.tick for d, _ in rows])),
-            "weight": pa.array(_joined([d.weight for d, _ in rows])),
-        }
-        found |= {name: pa.array(np.ascontiguousarray(names[:, i])) for i, name in enumerate(NAME)}
-        for i in range(1, width):
-            found[f"c{i}"] = term_column(np.ascontiguousarray(columns[:, i]), dictionary)
-        return _written(Progress(self._cell, passed, first), found)
+        columns = np.concatenate([np.empty((0, width), np.int64), *(d.columns for d, _ in kept)])
+        names = np.concatenate([np.empty((0, len(NAME)), np.int64), *(n for _, n in kept)])
+        tick, weight = _joined([d.tick for d, _ in kept]), _joined([d.weight for d, _ in kept])
+        rows = SentRows(columns[:, 0], columns[:, 1:], tick, weight, names)
+        progress = Progress(self._cell, passed, first)
+        if self._buckets == 1:
+            return [_written(progress, rows, dictionary)]
+        to = self._bucket_of(rows, dictionary)
+        return [_written(progress, rows.pick(to == bucket), dictionary) for bucket in range(self._buckets)]
+
+    def _bucket_of(self, rows: SentRows, dictionary: Dictionary) -> Column:
+        """Where each row goes: the hash of its key's content tells, and what has none goes to the first bucket."""
+        key = rows.columns[np.arange(len(rows)), np.array(self._by, np.int64)[rows.part]]
+        found = np.zeros(len(rows), np.int64)
+        bound = np.flatnonzero(key >= 0)
+        found[bound] = dictionary.hashes(key[bound]).astype(np.int64) % self._buckets
+        return found
 
 
 def _joined(parts: Sequence[Column]) -> Column:
     return np.concatenate([np.empty(0, np.int64), *parts])
 
 
-def _written(progress: Progress, columns: dict[str, pa.Array[Any]]) -> bytes:
+def _written(progress: Progress, rows: SentRows, dictionary: Dictionary) -> bytes:
+    columns: dict[str, pa.Array[Any]] = {
+        "of": pa.array(rows.part),
+        "tick": pa.array(rows.tick),
+        "weight": pa.array(rows.weight),
+        **{name: pa.array(np.ascontiguousarray(rows.names[:, i])) for i, name in enumerate(NAME)},
+    }
+    for i in range(rows.columns.shape[1]):
+        columns[f"c{i}"] = term_column(np.ascontiguousarray(rows.columns[:, i]), dictionary)
     header = json.dumps(asdict(progress)).encode()
     schema = pa.schema([pa.field(name, array.type) for name, array in columns.items()], {_HEADER: header})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, schema) as writer:
         writer.write_batch(pa.RecordBatch.from_arrays(list(columns.values()), schema=schema))
     return sink.getvalue().to_pybytes()
-
-
-@dataclass(frozen=True, slots=True)
-class SentRows:
-    """Rows of cells, in the ids of whoever took them."""
-
-    part: Column
-    columns: npt.NDArray[np.int64]
-    tick: Column
-    weight: Column
-    names: Column
-    """Three columns; see `NAME`."""
-
-    def __len__(self) -> int:
-        return len(self.tick)
-
-    def pick(self, which: npt.NDArray[Any]) -> SentRows:
-        return SentRows(self.part[which], self.columns[which], self.tick[which], self.weight[which], self.names[which])
 
 
 def read_sent(blobs: Sequence[bytes], width: int, dictionary: Dictionary) -> tuple[list[Progress], SentRows]:
@@ -195,6 +211,6 @@ def read_sent(blobs: Sequence[bytes], width: int, dictionary: Dictionary) -> tup
     names = np.column_stack([_joined([numbers_of(b, name) for b in batches]) for name in NAME])
     columns = np.empty((len(tick), width), np.int64)
     for i in range(width):
-        columns[:, i] = _joined([ids_of(b, f"c{i + 1}", dictionary) for b in batches])
+        columns[:, i] = _joined([ids_of(b, f"c{i}", dictionary) for b in batches])
     order = np.lexsort((*(names[:, i] for i in reversed(range(len(NAME)))), tick))
     return progress, SentRows(part, columns, tick, weight, names).pick(order)

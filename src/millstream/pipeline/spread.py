@@ -125,6 +125,8 @@ class Spread:
             "beyond": None if self.cells.beyond is None else list(self.cells.beyond),
             "everywhere": [list(parts) for parts in self.cells.everywhere],
             "second": self.cells.second,
+            "buckets": self.cells.buckets,
+            "by": list(self.cells.by),
         }
         fields: dict[str, Any] = {
             "layout": LAYOUT,
@@ -157,6 +159,8 @@ class Spread:
             None if grid.get("beyond") is None else tuple(grid["beyond"]),
             tuple(tuple(parts) for parts in grid.get("everywhere", ())),
             grid.get("second", ""),
+            grid.get("buckets", 1),
+            tuple(grid.get("by", ())),
         )
         return cls(
             fields["text"],

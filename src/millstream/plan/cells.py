@@ -16,8 +16,8 @@ from millstream.language import algebra as a
 from millstream.language.windows import Elements, Event, Step, Triples
 from millstream.plan.conjunction import PatternVariable
 from millstream.plan.nodes import Node, Ordered, Quads, in_order
-from millstream.plan.partitioning import Cut, cuts_of, obstacle_to, only_adds, waits_for_streams
-from millstream.plan.stages import stages_of
+from millstream.plan.partitioning import Cut, buckets_of, cuts_of, obstacle_to, only_adds, waits_for_streams
+from millstream.plan.stages import Stages, stages_of
 
 _MOST_DIMENSIONS = 6
 
@@ -43,6 +43,10 @@ class Cells:
     """For each dimension the parts sent on to the second stage whose rows are the same all along it."""
     second: str = ""
     """Why there is a second stage."""
+    buckets: int = 1
+    """Into how many parts the second stage is cut."""
+    by: tuple[int, ...] = ()
+    """For each part sent on the place of the column that tells the bucket its rows go to, if there are several."""
 
     @property
     def count(self) -> int:
@@ -85,24 +89,36 @@ def cells_for(
     cuts, obstacle = _candidates(query, plan)
     if cuts:
         return _grid(cuts, cells, sizes) or Cells((), (), "one cell, as asked for")
-    return _in_stages(plan, cells, sizes, obstacle)
+    return _in_stages(query, plan, cells, sizes, obstacle)
 
 
-def _in_stages(plan: Node, cells: int, sizes: Mapping[int, float] | None, obstacle: str) -> Cells:
+def _in_stages(query: a.Query, plan: Node, cells: int, sizes: Mapping[int, float] | None, obstacle: str) -> Cells:
     """Cells for what is below an obstacle: the least load of a cell, and of such grids the most of the plan in cells.
 
-    Where cells would have nothing to join, all their rows would only be sent on, which costs more than it spreads.
+    Where cells would have nothing to join, their rows would only be sent on, which costs more than it spreads.
     """
     found: list[tuple[float, int, Cells]] = []
+    idle = False
     for stages in stages_of(plan):
-        cuts = cuts_of(stages.cells)[:_MOST_DIMENSIONS] if stages.joins else []
+        cuts = cuts_of(stages.cells)[:_MOST_DIMENSIONS]
         grid = _grid(cuts, cells, sizes) if cuts else None
-        if grid is not None:
+        if grid is not None and stages.joins:
             counted = _counted(cuts, sizes)
-            found.append((grid.load(counted), len(stages.beyond), replace(grid, beyond=stages.beyond, second=obstacle)))
+            grid = replace(grid, beyond=stages.beyond, second=obstacle)
+            found.append((grid.load(counted), len(stages.beyond), _in_buckets(query, plan, stages, grid)))
+        idle |= grid is not None
     if not found:
-        return Cells((), (), f"one cell: {obstacle}")
+        alone = ", and below that there is no join to spread" if idle else ""
+        return Cells((), (), f"one cell: {obstacle}{alone}")
     return min(found, key=lambda some: some[:2])[2]
+
+
+def _in_buckets(query: a.Query, plan: Node, stages: Stages, grid: Cells) -> Cells:
+    """The second stage in as many buckets as there are cells, if one key cuts all of it."""
+    if isinstance(plan, Ordered) and query.output is a.Output.RSTREAM:
+        return grid
+    keys = [places for places, tells in buckets_of(stages.rest) if tells or not _is_mixed(query, plan)]
+    return replace(grid, buckets=grid.count, by=keys[0]) if keys else grid
 
 
 def _counted(cuts: Sequence[Cut], sizes: Mapping[int, float] | None) -> Mapping[int, float]:
@@ -160,12 +176,16 @@ def _candidates(query: a.Query, plan: Node) -> tuple[list[Cut], str]:
     """
     if isinstance(plan, Ordered) and query.output is a.Output.RSTREAM:
         return [], "the order of the answers of a window needs all of them"
-    mixed = balances(query) or (query.output is not a.Output.RSTREAM and not only_adds(plan))
     cuts = cuts_of(plan)
     if not cuts:
         return [], obstacle_to(plan)
-    telling = [cut for cut in cuts if cut.tells or not mixed][:_MOST_DIMENSIONS]
+    telling = [cut for cut in cuts if cut.tells or not _is_mixed(query, plan)][:_MOST_DIMENSIONS]
     return telling, "no variable that all answers tell apart is bound by a stream"
+
+
+def _is_mixed(query: a.Query, plan: Node) -> bool:
+    """Whether a change can both give and take an answer."""
+    return balances(query) or (query.output is not a.Output.RSTREAM and not only_adds(plan))
 
 
 def balances(query: a.Query) -> bool:

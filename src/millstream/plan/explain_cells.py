@@ -35,7 +35,10 @@ def explain_cells(query: a.Query, cells: int, sizes: Mapping[int, float] | None 
     width = max(map(len, texts))
     for number, text in enumerate(texts):
         copies = grid.replication(number)
-        known = " ".join(names[d] for d, _ in grid.dimensions(number))
+        # A dimension is called by one variable; patterns of other conjunctions may have another one in its place.
+        triple = patterns[number].triple
+        terms = (triple.subject, triple.predicate, triple.object)
+        known = " ".join(printer.term(terms[place]) for _, place in grid.dimensions(number))
         to = f"to {copies} cells" if copies > 1 else "to one cell"
         lines.append(f"  {text:<{width}}  {to}" + (f" by {known}" if known else ""))
     return "\n".join([*lines, *_second(plan, grid, printer)])
@@ -46,7 +49,9 @@ def _second(plan: Node, grid: Cells, printer: Printer) -> list[str]:
         return []
     stages = split(plan, grid.beyond)
     lines = ["  cells run", *(f"    {line}" for line in draw_plan(stages.cells, printer))]
-    lines.append(f"  a second stage runs the rest, in one bucket: {grid.second}")
+    keys = {stages.cells.parts[part].variables[place] for part, place in enumerate(grid.by)}
+    where = "one bucket" if grid.buckets == 1 else f"{grid.buckets} buckets by {' '.join(sorted(map(printer.term, keys)))}"
+    lines.append(f"  a second stage runs the rest, in {where}: {grid.second}")
     return [*lines, *(f"    {line}" for line in draw_plan(stages.rest, printer))]
 
 

@@ -65,7 +65,7 @@ def cuts_of(root: Node) -> list[Cut]:
     flow = _Flow(root)
     streamed = [reads_stream(pattern.source) for leaf in flow.leaves for pattern in leaf.conjunction.patterns]
     found = []
-    for choice in _choices(flow.leaves):
+    for choice in _choices([leaf.conjunction.variables for leaf in flow.leaves]):
         places = _places(flow.leaves, choice)
         if any(place >= 0 and is_stream for place, is_stream in zip(places, streamed, strict=True)):
             _, kind = flow.follow(choice)
@@ -84,7 +84,7 @@ def obstacles_of(root: Node) -> list[frozenset[int]]:
     flow = _Flow(root)
     streamed = [any(reads_stream(p.source) for p in leaf.conjunction.patterns) for leaf in flow.leaves]
     found: dict[frozenset[int], None] = {}
-    for choice in _choices(flow.leaves):
+    for choice in _choices([leaf.conjunction.variables for leaf in flow.leaves]):
         if any(v is not None and is_stream for v, is_stream in zip(choice, streamed, strict=True)):
             found.setdefault(flow.beyond(choice))
     return list(found)
@@ -95,7 +95,7 @@ def obstacle_to(root: Node) -> str:
     flow = _Flow(root)
     furthest, reason = -1, "no variable tells its answers apart"
     streamed = [any(reads_stream(p.source) for p in leaf.conjunction.patterns) for leaf in flow.leaves]
-    for choice in _choices(flow.leaves):
+    for choice in _choices([leaf.conjunction.variables for leaf in flow.leaves]):
         if any(v is not None and is_stream for v, is_stream in zip(choice, streamed, strict=True)):
             place, kind = flow.follow(choice)
             if isinstance(kind, str) and place > furthest:
@@ -103,9 +103,28 @@ def obstacle_to(root: Node) -> str:
     return reason
 
 
-def _choices(leaves: Sequence[n.Solutions]) -> Iterator[Choice]:
-    """All choices, or where those are too many, all that give a variable to as many conjunctions as have it."""
-    options: list[Choice] = [(None, *leaf.conjunction.variables) for leaf in leaves]
+def buckets_of(rest: Node) -> list[tuple[tuple[int, ...], bool]]:
+    """By which columns of the parts it takes a second stage can be cut, all of them: for each part the column's place.
+
+    With each, whether a column of the answers tells them apart.
+    """
+    leaves = [node for node in in_order(rest) if isinstance(node, n.Arriving)]
+    flow = _Flow(rest)
+    found = []
+    for choice in _choices([leaf.variables for leaf in leaves]):
+        if all(variable is not None for variable in choice):
+            _, kind = flow.follow(choice)
+            if isinstance(kind, frozenset):
+                places = {
+                    leaf.part: leaf.variables.index(v) for leaf, v in zip(leaves, choice, strict=True) if v in leaf.variables
+                }
+                found.append((tuple(places[part] for part in sorted(places)), bool(kind)))
+    return found
+
+
+def _choices(variables: Sequence[Sequence[PatternVariable]]) -> Iterator[Choice]:
+    """All choices, or where those are too many, all that give a variable to as many leaves as have it."""
+    options: list[Choice] = [(None, *some) for some in variables]
     if prod(map(len, options)) <= _MOST_CHOICES:
         yield from product(*options)
         return
@@ -185,7 +204,7 @@ class _Flow:
             lacks = any(partial[i] for i in self._inputs[place])
             kinds = [kind for kind in inputs if not isinstance(kind, str)]
             kind: Kind | str
-            if isinstance(node, n.Solutions):
+            if isinstance(node, n.Solutions | n.Arriving):
                 kind = _leaf(node, next(chosen))
             elif len(kinds) < len(inputs):
                 kind = next(found for found in inputs if isinstance(found, str))
@@ -199,7 +218,7 @@ class _Flow:
         return known, partial
 
 
-def _leaf(leaf: n.Solutions, variable: PatternVariable | None) -> Kind:
+def _leaf(leaf: n.Solutions | n.Arriving, variable: PatternVariable | None) -> Kind:
     return None if variable is None else frozenset(v for v in leaf.variables if v == variable)
 
 

@@ -6,11 +6,14 @@ parts. The order of the parts keeps the numbers of triple patterns: both stages 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from millstream.plan import nodes as n
-from millstream.plan.nodes import Node, in_order, inputs_of
+from millstream.plan.nodes import Node, in_order, inputs_of, kept
 from millstream.plan.partitioning import obstacles_of
+from millstream.plan.pruning import pruned
 from millstream.plan.sharing import Shared
 
 
@@ -27,8 +30,12 @@ class Stages:
 
     @property
     def joins(self) -> bool:
-        """Whether cells have anything to bring together, or would only hand on the triples they get."""
-        return any(_brings_together(node) for node in in_order(self.cells))
+        """Whether cells have something to join, or would hand on about as many rows as they get triples.
+
+        The triples of one subject in one window are no more than a record that comes in pieces: to put it together costs as
+        little as to take its row from somebody else.
+        """
+        return any(_joins(node) for node in in_order(self.cells))
 
 
 def stages_of(root: Node) -> list[Stages]:
@@ -60,8 +67,9 @@ def split(root: Node, beyond: tuple[int, ...]) -> Stages:
             made[node] = node
         return made[node]
 
-    rest = visit(root)
-    return Stages(beyond, n.Sent(tuple(parts)), rest)
+    rest = pruned(visit(root))
+    asked = {node.part: node.variables for node in in_order(rest) if isinstance(node, n.Arriving)}
+    return Stages(beyond, n.Sent(tuple(kept(part, asked[number]) for part, number in parts.items())), rest)
 
 
 def _reading(ordered: list[Node]) -> set[Node]:
@@ -73,17 +81,17 @@ def _reading(ordered: list[Node]) -> set[Node]:
     return found
 
 
-def _over(node: Node, inputs: dict[Node, Node]) -> Node:
+def _over(node: Node, inputs: Mapping[Any, Node]) -> Node:
     """The same node over other inputs."""
     values = {field.name: getattr(node, field.name) for field in fields(node)}
-    changed = {name: inputs[value] for name, value in values.items() if isinstance(value, Shared) and value in inputs}
+    changed: Any = {name: inputs[value] for name, value in values.items() if isinstance(value, Shared)}
     return replace(node, **changed)
 
 
-def _brings_together(node: Node) -> bool:
+def _joins(node: Node) -> bool:
     match node:
         case n.Solutions(conjunction):
-            return len(conjunction.patterns) > 1
+            return len({(pattern.triple.subject, pattern.source) for pattern in conjunction.patterns}) > 1
         case n.Join() | n.OrderedJoin() | n.Unmatched() | n.Marked() | n.Closure():
             return True
         case _:
