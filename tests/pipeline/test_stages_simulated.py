@@ -41,6 +41,8 @@ STAGED = {
     "distinct": f"SELECT DISTINCT ?k {{ {JOINED} BIND (STR(?b) AS ?k) }}",
     "equal answers of several cells": f"SELECT ?k {{ {CLOSED} BIND (STR(?c) AS ?k) }}",
     "minus across": f"SELECT * {{ ?d :p1 ?e BIND (STR(?e) AS ?k) MINUS {{ {JOINED} BIND (STR(?b) AS ?k) }} }}",
+    "what is optional, by another name": f"SELECT * {{ ?a :p0 ?b OPTIONAL {{ {S0} {{ ?c :p1 ?d }} FILTER (?a != ?c) }} }} "
+    f"ORDER BY ?b LIMIT 3",
     "two parts": f"SELECT * {{ {{ SELECT (COUNT(*) AS ?n) {{ {JOINED} }} }} "
     f"{{ SELECT (MAX(?e) AS ?m) {{ {S1} {{ ?d :p1 ?e }} }} }} }}",
     "a part that all cells have": f"SELECT * {{ ?a :p0 ?b OPTIONAL {{ {S0} {{ ?c :p1 ?d }} }} }}",

@@ -51,6 +51,9 @@ def split(root: Node, beyond: tuple[int, ...]) -> Stages:
     """The stages of a plan, of which the nodes at some places run in the second one."""
     ordered = in_order(root)
     second = {ordered[place] for place in beyond}
+    # A match is told by the places of its columns, so whoever takes matches also chooses the columns.
+    matches = [node.matched for node in second if isinstance(node, n.Unmatched | n.Marked)]
+    second |= {matched for matched in matches if isinstance(matched, n.Project)}
     reading = _reading(ordered)
     parts: dict[Node, int] = {}
     made: dict[Node, Node] = {}
