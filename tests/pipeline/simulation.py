@@ -1,7 +1,7 @@
 """A job without Spark: sources cut into triggers, parts and chunks, blobs in any order, workers that die.
 
-Cells live in the memory of two workers. An attempt may be lost after it ran, as when a task is tried again; a worker may
-lose its cells. The store keeps only what a committed attempt wrote.
+Cells live in the memory of two workers, and so does the second stage where there is one. An attempt may be lost after it
+ran, as when a task is tried again; a worker may lose what it has. The store keeps only what a committed attempt wrote.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from millstream.engine.intake import Encoder
-from millstream.pipeline.cell import Cell
+from millstream.pipeline.cell import Outcome
 from millstream.pipeline.keys import keys_of
 from millstream.pipeline.packing import Packer
 from millstream.pipeline.reading import Part
-from millstream.pipeline.slices import CellKeeper, Living
+from millstream.pipeline.slices import Keeper, Living, bucket_keeper, cell_keeper
 from millstream.pipeline.spread import Spread
 from millstream.pipeline.static import StaticData
 
@@ -74,13 +74,11 @@ class Job:
         self._calm = calm
         self._packers = [Packer(spread, i) for i in range(len(spread.sources))]
         self._parts = [0] * len(spread.sources)
-        self._stores = [DictStore() for _ in range(spread.cells.count)]
-        self._workers: list[dict[int, Living]] = [{}, {}]
+        self._stores = [DictStore() for _ in range(spread.cells.count + spread.cells.buckets)]
+        self._workers: list[dict[int, Living[Any]]] = [{}, {}]
         sent = None if static is None else StaticData.from_bytes(static.to_bytes())
-        self._keepers = [
-            CellKeeper(spread, number, lambda number=number: Cell(spread, number, sent))  # type: ignore[misc]
-            for number in range(spread.cells.count)
-        ]
+        self._keepers = [cell_keeper(spread, number, sent) for number in range(spread.cells.count)]
+        self._second = None if spread.stages is None else bucket_keeper(spread)
         self.answers: list[Row] = []
         self.late: set[tuple[int, int, int, int]] = set()
 
@@ -95,12 +93,17 @@ class Job:
                 blobs.extend(self._packers[source].begin().nothing(part))
         self._random.shuffle(blobs)
         keys = keys_of(self.spread.cells.count)
+        sent: list[list[bytes]] = []
         for cell, keeper in enumerate(self._keepers):
             ours = [blob for key, blob in blobs if key == keys[cell]]
             if ours:
-                self._take(cell, keeper, ours)
+                sent.append(self._take(cell, keeper, ours).sent)
+        self._random.shuffle(sent)
+        for bucket, to_bucket in enumerate(zip(*sent, strict=True)):
+            assert self._second is not None
+            self._take(len(self._keepers) + bucket, self._second, list(to_bucket))
 
-    def _take(self, cell: int, keeper: CellKeeper, blobs: list[bytes]) -> None:
+    def _take(self, cell: int, keeper: Keeper[Any], blobs: list[bytes]) -> Outcome:
         store = self._stores[cell]
         while True:
             worker = self._workers[0 if self._calm else self._random.randrange(2)]
@@ -115,7 +118,9 @@ class Job:
         rows = outcome.answers.to_pylist()
         names = outcome.answers.column_names[2:]
         self.answers.extend((row["at_ms"], row["weight"], tuple(row[name] for name in names)) for row in rows)
-        self.late.update((r["source"], r["part"], r["element"], r["at_ms"]) for r in outcome.late.to_pylist())
+        if outcome.late is not None:
+            self.late.update((r["source"], r["part"], r["element"], r["at_ms"]) for r in outcome.late.to_pylist())
+        return outcome
 
     def _next_part(self, source: int) -> int:
         self._parts[source] += 1
@@ -147,6 +152,10 @@ class Job:
 
     def stored_slices(self) -> list[int]:
         return [len([key for key in store.committed if isinstance(key, tuple)]) for store in self._stores]
+
+    def stored_bytes(self) -> list[int]:
+        """How much each cell, and then each bucket, keeps in its store."""
+        return [sum(len(data) for key, data in s.committed.items() if isinstance(key, tuple)) for s in self._stores]
 
 
 def _cut(items: list[Element], chance: random.Random) -> list[list[Element]]:

@@ -125,6 +125,16 @@ CASES = {
         setting(15, "ASK { STREAM :s0 [RANGE 3] { ?a :p0+ ?b } GRAPH ?g { ?b :p1 ?c } }", [S0],
                 output="changes", loaded=12, count=60),
     ),
+    "the first of groups of what cells join": (
+        3, (4, 2),
+        setting(16, "SELECT ?c (COUNT(*) AS ?n) { STREAM :s0 [RANGE 6] { ?a :p0 ?b } STREAM :s1 [RANGE 9] { ?a :p1 ?c } } "
+                "GROUP BY ?c ORDER BY DESC(?n) LIMIT 2", [S0, S1], output="changes", paces=(1, 2), count=60),
+    ),
+    "the order of windows that cells join": (
+        2, (3,),
+        setting(17, "SELECT ?c { STREAM :s0 [RANGE 6 STEP 2] { ?a :p0 ?b . ?b :p1 ?c } } ORDER BY DESC(?a)", [S0],
+                output="rstream", count=60),
+    ),
 }  # fmt: skip
 
 
@@ -146,5 +156,5 @@ def test_the_cases_are_spread_as_they_should_be() -> None:
     found = {}
     for name, (cells, _, case) in CASES.items():
         grid = spread(case.query, case.sources, cells=cells, output=case.output).cells
-        found[name] = "stateless" if grid.stateless else grid.count
-    assert list(found.values()) == [4, 3, 2, 4, 1, "stateless", 2, 3, 2, 1, 4, 1, 3, 2, 1]
+        found[name] = "stateless" if grid.stateless else (grid.count, "staged") if grid.beyond is not None else grid.count
+    assert list(found.values()) == [4, 3, 2, 4, 1, "stateless", 2, 3, 2, 1, 4, 1, 3, 2, 1, (3, "staged"), (2, "staged")]

@@ -18,7 +18,18 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.pipeline.feeding import written
-from tests.pipeline.victims import QUERY, SCRIPT, STREAM, Victim, batches, expected, wait_for, write_file, write_input
+from tests.pipeline.victims import (
+    COUNTED,
+    QUERY,
+    SCRIPT,
+    STREAM,
+    Victim,
+    batches,
+    expected,
+    wait_for,
+    write_file,
+    write_input,
+)
 
 KILLS = int(os.environ.get("MILLSTREAM_KILLS", "4"))
 PROGRAM = str(Path(sys.executable).with_name("millstream"))
@@ -26,8 +37,16 @@ PROGRAM = str(Path(sys.executable).with_name("millstream"))
 
 @pytest.mark.long
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("what", ["the job", "a worker"])
-def test_a_job_that_is_killed_answers_as_if_it_never_was(spark: SparkSession, tmp_path: Path, what: str) -> None:
+@pytest.mark.parametrize(
+    ("what", "query"),
+    [
+        pytest.param("the job", QUERY, id="the job"),
+        pytest.param("a worker", QUERY, id="a worker"),
+        pytest.param("the job", COUNTED, id="the job, in two stages"),
+        pytest.param("a worker", COUNTED, id="a worker, in two stages"),
+    ],
+)
+def test_a_job_that_is_killed_answers_as_if_it_never_was(spark: SparkSession, tmp_path: Path, what: str, query: str) -> None:
     kills = KILLS // 2
     # Between two kills some batches are done, and some are left at the end.
     write_input(tmp_path, 4 * kills + 4, seed=1)
@@ -39,7 +58,7 @@ def test_a_job_that_is_killed_answers_as_if_it_never_was(spark: SparkSession, tm
         if victim is None:
             # Tasks that may be tried again, and such that fail the job at once.
             master = chance.choice(["local[2]", "local[2,4]"])
-            victim = Victim(sys.executable, tmp_path / "job.py", tmp_path, master, QUERY, log=tmp_path / "job.log")
+            victim = Victim(sys.executable, tmp_path / "job.py", tmp_path, master, query, log=tmp_path / "job.log")
         before = batches(tmp_path / "checkpoint")
         alive = wait_for(lambda before=before: batches(tmp_path / "checkpoint") > before, victim)  # type: ignore[misc]
         time.sleep(chance.random())
@@ -52,9 +71,9 @@ def test_a_job_that_is_killed_answers_as_if_it_never_was(spark: SparkSession, tm
         else:
             done += victim.kill_a_worker(chance)
     if victim is None or victim.wait():
-        last = Victim(sys.executable, tmp_path / "job.py", tmp_path, "local[2]", QUERY, log=tmp_path / "job.log")
+        last = Victim(sys.executable, tmp_path / "job.py", tmp_path, "local[2]", query, log=tmp_path / "job.log")
         assert last.wait() == 0, (tmp_path / "job.log").read_text()[-3000:]
-    wanted = expected(tmp_path)
+    wanted = expected(tmp_path, query)
     assert len(wanted) > 100
     assert written(spark, tmp_path) == wanted
 

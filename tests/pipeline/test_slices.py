@@ -12,7 +12,7 @@ import pytest
 from millstream.errors import SnapshotError
 from millstream.pipeline import slices
 from millstream.pipeline.cell import Cell
-from millstream.pipeline.slices import CellKeeper, Kept, Ledger, Living
+from millstream.pipeline.slices import Kept, Ledger, Living, cell_keeper
 from millstream.pipeline.spread import Spread, StreamedSource, spread
 from tests.pipeline.simulation import DictStore, Element, Job
 
@@ -31,10 +31,10 @@ class OneCell:
     def __init__(self, query: str) -> None:
         self.spread = planned(query)
         self.store = DictStore()
-        self.keeper = CellKeeper(self.spread, 0, lambda: Cell(self.spread, 0))
+        self.keeper = cell_keeper(self.spread, 0)
         self._job = Job(self.spread, None, 0, calm=True)
 
-    def take(self, living: Living | None, at_ms: int, *, lost: bool = False) -> tuple[int, Living, Kept]:
+    def take(self, living: Living[Cell] | None, at_ms: int, *, lost: bool = False) -> tuple[int, Living[Cell], Kept]:
         """A trigger that brings one element; how many answers it gave, the cell as it is in the worker now, what it cost."""
         element = Element((f"<http://e/{at_ms}> <http://e/p> <http://e/o> .",), at_ms)
         blobs = [blob for _, blob in self._job.pack(0, [element])]
@@ -158,6 +158,29 @@ def test_a_cell_too_far_behind_is_made_again() -> None:
     assert kept.replayed == 4
 
 
+def in_stages(seed: int, *, calm: bool) -> Job:
+    """Three hundred triggers of a count over what two cells join."""
+    query = "SELECT (COUNT(*) AS ?n) { STREAM <http://e/s> [RANGE 10] { ?a <http://e/p> ?b . ?b <http://e/q> ?c } }"
+    job = Job(planned(query, cells=2), None, seed, calm=calm)
+    assert job.spread.stages is not None
+    for at_ms in range(300):
+        pair = (f"<http://e/{at_ms}> <http://e/p> <http://e/m> .", f"<http://e/m> <http://e/q> <http://e/{at_ms % 3}> .")
+        job.trigger([[Element(pair, at_ms)]])
+    return job
+
+
+def test_the_second_stage_is_kept_as_the_rows_that_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slices, "_COMPACT_BYTES", 20_000)
+    monkeypatch.setattr(slices, "_COMPACT_TIMES", 1)
+    steady = in_stages(0, calm=True)
+    # What thousands of rows came to, and the triggers since.
+    assert steady.stored_bytes()[-1] < 60_000
+    assert len(steady.answers) > 500
+    # Attempts that are lost and workers that die, before and after all was put together.
+    for seed in (1, 2):
+        assert in_stages(seed, calm=False).answers == steady.answers
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -171,7 +194,7 @@ def test_a_cell_too_far_behind_is_made_again() -> None:
 def test_another_job_does_not_go_on_from_a_checkpoint(changed: Spread, message: str) -> None:
     one = OneCell(RANGE)
     one.take(None, 0)
-    keeper = CellKeeper(changed, 0, lambda: Cell(changed, 0))
+    keeper = cell_keeper(changed, 0)
     with pytest.raises(SnapshotError, match=message):
         keeper.take(one.store, None, [])
 

@@ -19,6 +19,11 @@ QUERY = """
 PREFIX : <http://e/>
 SELECT CHANGES * { STREAM :s [RANGE 200ms] { ?a :p ?b . ?b :q ?c } ?c :r ?d }
 """
+COUNTED = """
+PREFIX : <http://e/>
+SELECT CHANGES ?k (COUNT(*) AS ?n) { STREAM :s [RANGE 200ms] { ?a :p ?b . ?b :q ?c } ?c :r ?d } GROUP BY (STR(?d) AS ?k)
+"""
+"""A query that takes two stages."""
 SCRIPT = """
 import sys
 from millstream import pipeline
@@ -53,10 +58,10 @@ def write_file(folder: Path, number: int, chance: random.Random) -> None:
     beside.rename(folder / f"{number:04d}.nt")
 
 
-def expected(folder: Path) -> Counter[Row]:
+def expected(folder: Path, text: str = QUERY) -> Counter[Row]:
     engine = Engine()
     engine.load(str(folder / "static.nt"))
-    query = engine.register(QUERY)
+    query = engine.register(text)
     engine.read(STREAM, str(folder / "in"), time="rate:100")
     engine.finish()
     rows = query.take_table().to_pylist()

@@ -31,7 +31,7 @@ def explain_file(path: str, cells: int | None = None) -> None:
     except UnsupportedQueryError as error:
         run, refused = "", error
     if cells is not None and refused is None:
-        from millstream.plan.cells import explain_cells
+        from millstream.plan.explain_cells import explain_cells
 
         run += f"\n\n{explain_cells(query, cells)}"
     output().print(Text(explain(replace(query, warnings=())) + run))

@@ -26,7 +26,7 @@ from rich.text import Text
 
 from millstream.cli.terminal import output
 from millstream.language import parse_query
-from millstream.plan.cells import explain_cells
+from millstream.plan.explain_cells import explain_cells
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

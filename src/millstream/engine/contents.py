@@ -17,7 +17,7 @@ from millstream.kernels.dictionary import Dictionary
 from millstream.language.windows import StreamWindow
 from millstream.operators.dataflow import Dataflow
 from millstream.operators.matching import Constants
-from millstream.operators.rows import FOREVER, Arrivals
+from millstream.operators.rows import FOREVER, Arrivals, Column
 from millstream.plan.conjunction import SourcedPattern
 
 Pieces = list[tuple[Input, Piece]]
@@ -31,6 +31,8 @@ class Contents:
         self._operator = operator
         self.change = 0
         """The number of the last change."""
+        self.orders: tuple[int, Column] = (1, np.empty(0, np.int64))
+        """The number of the first change of what was fed last, and for it and all others their order within their tick."""
         self.named: Callable[[SourcedPattern, Constants], Iterable[Constants]] = lambda _, constants: (constants,)
         """What a triple must have for a pattern, if more is known than its constants."""
 
@@ -108,6 +110,7 @@ class Contents:
             whole = in_order(whole)
         new = np.ones(len(whole), np.bool_)
         new[1:] = (whole.now[1:] != whole.now[:-1]) | (whole.order[1:] != whole.order[:-1])
+        self.orders = self.change + 1, whole.order[new]
         change = np.cumsum(new) + self.change
         self.change = int(change[-1]) if len(change) else self.change
         self._operator.feed(Arrivals(whole.pattern, whole.triples, whole.now, whole.until, whole.op, change))

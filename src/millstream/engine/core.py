@@ -23,13 +23,18 @@ from millstream.engine.intake import Intake
 from millstream.engine.lane import Lanes, Row
 from millstream.engine.options import Options, named_iri
 from millstream.engine.query import ContinuousQuery
-from millstream.engine.registry import Registry
+from millstream.engine.registry import Registry, planned
+from millstream.engine.reporting import Emit
 from millstream.engine.run import QueryRun
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanner
 from millstream.kernels.scanner_summary import Summary
+from millstream.language.algebra import Query
 from millstream.language.windows import Triples as TriplesWindow
+from millstream.operators.dataflow import Dataflow
 from millstream.operators.rows import ELEMENT, EXPIRY, tick, time_of
+from millstream.plan.nodes import Node
+from millstream.plan.sources import sources_of
 
 _HOUSEKEEPING_EVERY = 4096
 
@@ -285,6 +290,14 @@ class Core:
     def known_stream(self, iri: str) -> Stream:
         """The stream that a query names."""
         return self.streams.setdefault(iri, Stream(iri))
+
+    def planned(self, text: str, base: str | None, output: str | None) -> Node:
+        """What is run of a query by itself: all of it, unless a part of the plan runs elsewhere."""
+        return planned(text, base, output)
+
+    def run_of(self, query: Query, operator: Dataflow, emit: Emit) -> QueryRun:
+        """A query's run, without any state."""
+        return QueryRun(query, operator, sources_of(query), self.dictionary, emit, self.options.t0_ms)
 
     def readers_changed(self, streams: Iterable[str]) -> None:
         """Queries that read some streams have come or gone, or ask for other triples."""

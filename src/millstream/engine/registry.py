@@ -28,7 +28,6 @@ from millstream.plan.compiler import compile_query
 from millstream.plan.lifting import Shape, shape_of
 from millstream.plan.members import RunsApartError
 from millstream.plan.nodes import Node
-from millstream.plan.sources import sources_of
 
 if TYPE_CHECKING:
     from millstream.engine.core import Core
@@ -44,7 +43,8 @@ def _parsed(text: str, base: str | None, output: str | None) -> Query:
 
 
 @lru_cache(maxsize=64)
-def _planned(text: str, base: str | None, output: str | None) -> Node:
+def planned(text: str, base: str | None, output: str | None) -> Node:
+    """The plan of a query, likewise."""
     return compile_query(_parsed(text, base, output))
 
 
@@ -115,16 +115,15 @@ class Registry:
             salt=query.text,
             restored=restored,
         )
-        sources, emit = sources_of(query.query), query.emit
         asked = query.query if output is None else replace(query.query, output=output)
-        run = QueryRun(asked, operator, sources, core.dictionary, emit, core.options.t0_ms)
+        run = core.run_of(asked, operator, query.emit)
         run.on_constructed = core.feeding.offer
         return run
 
     def _alone(self, query: ContinuousQuery, shape: Shape | None) -> Family:
         """A family of one, among the others but without any state."""
         base, output, _ = query.registered_with
-        run = self._run_of(query, _planned(query.text, base, output))
+        run = self._run_of(query, self._core.planned(query.text, base, output))
         family = Family(() if shape is None else shape.constants, run, self._core.dictionary)
         self.families.append(family)
         family.take(query, family.add(() if shape is None else shape.constants))
@@ -260,7 +259,7 @@ class Registry:
         constants = [() if shape is None else shape.constants for shape in shapes]
         first, places = ours[0][0], state["places"]
         base, output, _ = first.registered_with
-        plan = compile_query(first.query, places) if places else _planned(first.text, base, output)
+        plan = compile_query(first.query, places) if places else self._core.planned(first.text, base, output)
         run = self._run_of(first, plan, output_named(state["output"]), restored=True)
         family = Family(constants[0], run, self._core.dictionary)
         family.places = tuple(places)

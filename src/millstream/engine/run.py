@@ -130,6 +130,19 @@ class QueryRun:
         else:
             self._report(at_tick)
 
+    def start_arrived(self, part: Column, rows: Deltas, passed: int) -> None:
+        """As `start` for the rest of a plan, of which parts run elsewhere: what those give at the start."""
+        first = self.contents.change + 1
+        self.operator.begin(passed, first)
+        self.operator.feed_parts(part, Deltas(rows.columns, rows.tick, np.full(len(rows), first), rows.weight))
+        self.contents.change, self.tick = first, passed
+        self._initial = [self.operator.drain(passed)]
+
+    def arrived(self, part: Column, rows: Deltas, last: int) -> None:
+        """Rows of parts of the plan that run elsewhere, up to a tick; changes are numbered by whoever puts them together."""
+        self.operator.feed_parts(part, rows)
+        self._report(last, first=True)
+
     def report_initial(self) -> None:
         """Reports what the datasets gave at registration by itself, not together with the first change."""
         initial = self._take_initial()

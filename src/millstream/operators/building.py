@@ -53,7 +53,9 @@ def build(node: n.Node, dictionary: Dictionary, keeper: Keeper, salt: str) -> Op
             return construct.Template(solution, triples, salt, dictionary, keeper, tags)
         case n.Ask():
             return shaping.Ask(dictionary)
-        case n.Solutions() | n.Quads() | n.Ordered() | n.Extend() | n.Filter() | n.Project():
+        case n.Sent(parts):
+            return shaping.Sent([len(part.variables) for part in parts])
+        case n.Solutions() | n.Quads() | n.Arriving() | n.Ordered() | n.Extend() | n.Filter() | n.Project():
             raise TypeError(node)
 
 

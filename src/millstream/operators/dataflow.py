@@ -1,7 +1,7 @@
 """A whole query at work: changes of its patterns' contents in, deltas of its answers out.
 
-Leaves are conjunctions and what GRAPH ?g matches; above them delta operators, each after its inputs. Patterns are numbered
-through all leaves.
+Leaves are conjunctions, what GRAPH ?g matches, and rows of parts that run elsewhere; above them delta operators, each after
+its inputs. Patterns are numbered through all leaves.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millstream.kernels.dictionary import Dictionary
+from millstream.operators.arriving import ArrivingLeaf
 from millstream.operators.building import build
 from millstream.operators.component import JoinComponent
 from millstream.operators.conjunction import Component, ConjunctionOperator
@@ -26,7 +27,7 @@ from millstream.operators.quads import QuadLeaf
 from millstream.operators.rows import EXPIRY, GRID, Arrivals, Deltas
 from millstream.operators.rowwise import RowNode, RowWise, chains_of
 from millstream.plan.conjunction import Source, SourcedPattern
-from millstream.plan.nodes import Node, Ordered, Quads, Solutions, in_order, inputs_of
+from millstream.plan.nodes import Arriving, Node, Ordered, Quads, Solutions, in_order, inputs_of
 
 _BY_TIME = (EXPIRY, GRID)
 
@@ -85,6 +86,7 @@ class Dataflow:
             self._inputs[last] = self._inputs[chain[0]]
         self.leaves: list[Leaf] = []
         self.quads: list[tuple[QuadLeaf, int]] = []
+        self.arriving: list[tuple[ArrivingLeaf, int]] = []
         first = 0
         for place, node in enumerate(self._nodes):
             match node:
@@ -96,6 +98,8 @@ class Dataflow:
                     first += len(conjunction.patterns)
                 case Quads():
                     self.quads.append((QuadLeaf(node, dictionary), place))
+                case Arriving(part, variables):
+                    self.arriving.append((ArrivingLeaf(part, len(variables), dictionary), place))
         self._keeper = Keeper(dictionary)
         self._is_leaf_alone = len(self._nodes) == 1 and bool(self.leaves)
         with self._keeper.rebuilding(restored):
@@ -112,7 +116,7 @@ class Dataflow:
             nodes = [node for place in chain if isinstance(node := self._nodes[place], RowNode)]
             operators[last] = RowWise(nodes, self._dictionary, self._evaluator, self._keeper)
         for place, node in enumerate(self._nodes):
-            if place not in inside and not isinstance(node, Solutions | Quads):
+            if place not in inside and not isinstance(node, Solutions | Quads | Arriving):
                 operators[place] = build(node, self._dictionary, self._keeper, self._salt)
         return operators
 
@@ -184,6 +188,13 @@ class Dataflow:
         for leaf, _ in self.quads:
             leaf.feed(graph, triples, op, at_tick, number_of(at_tick, change))
 
+    def feed_parts(self, part: npt.NDArray[np.int64], rows: Deltas) -> None:
+        """Takes rows of parts that run elsewhere, in order, each behind the number of its part; see `Sent`."""
+        for leaf, _ in self.arriving:
+            ours = np.flatnonzero(part == leaf.part)
+            if len(ours):
+                leaf.feed(rows.pick(ours))
+
     def drain(self, upto: int) -> Deltas:
         """What became of the answers up to a tick, inclusive; everything fed so far must lie at or before it."""
         if self._is_leaf_alone:
@@ -193,6 +204,8 @@ class Dataflow:
             found[leaf.place] = one_number_a_change(leaf.operator.drain(upto))
         for quads, place in self.quads:
             found[place] = quads.drain()
+        for arriving, place in self.arriving:
+            found[place] = arriving.drain()
         return self._flow(self._schedule, found, self._begun)
 
     def _flow(self, schedule: Schedule, found: list[Deltas | None], begun: dict[int, Deltas]) -> Deltas:
@@ -224,6 +237,8 @@ class Dataflow:
                 matcher.release(at_tick)
         for quads, _ in self.quads:
             quads.close(at_tick)
+        for arriving, _ in self.arriving:
+            arriving.close(at_tick)
         for operator in self._operators:
             if operator is not None:
                 operator.close(at_tick)
@@ -244,6 +259,8 @@ class Dataflow:
             found[leaf.place] = consolidated(Deltas(columns, tick, change, weight))
         for quads, place in self.quads:
             found[place] = quads.current(now)
+        for arriving, place in self.arriving:
+            found[place] = arriving.current(now)
         begun = {
             place: deltas
             for place, operator in enumerate(operators)
@@ -256,6 +273,7 @@ class Dataflow:
         return {
             "leaves": [leaf.operator.dump(now) for leaf in self.leaves],
             "quads": [quads.dump() for quads, _ in self.quads],
+            "arriving": [arriving.dump() for arriving, _ in self.arriving],
         }
 
     def load(self, state: dict[str, Any], now: int) -> None:
@@ -264,6 +282,8 @@ class Dataflow:
             leaf.operator.load(kept)
         for (quads, _), rows in zip(self.quads, state["quads"], strict=True):
             quads.load(rows)
+        for (arriving, _), rows in zip(self.arriving, state["arriving"], strict=True):
+            arriving.load(rows)
         if not self._is_leaf_alone:
             with self._keeper.rebuilding():
                 self._refill(self._operators, now)

@@ -1,4 +1,4 @@
-"""Operators that need to know little: unions, constants, ASK."""
+"""Operators that need to know little: unions, constants, ASK, rows to be sent on."""
 
 from __future__ import annotations
 
@@ -51,6 +51,24 @@ class Union(Stateless):
         if not len(right):
             return left
         return merged(left, right) if len(left) else right
+
+
+class Sent(Stateless):
+    """The rows of several parts, each behind the number of its part."""
+
+    def __init__(self, widths: Sequence[int]) -> None:
+        self.width = 1 + max(widths)
+        self._places = [(*range(width), *(-1 for _ in range(width, self.width - 1))) for width in widths]
+
+    def apply(self, *inputs: Deltas) -> Deltas:
+        found = empty(self.width)
+        for number, (rows, places) in enumerate(zip(inputs, self._places, strict=True)):
+            if len(rows):
+                columns = np.empty((len(rows), self.width), np.int64)
+                columns[:, 0] = number
+                columns[:, 1:] = rearranged(rows.columns, places)
+                found = merged(found, Deltas(columns, rows.tick, rows.change, rows.weight))
+        return found
 
 
 class Constants:

@@ -15,21 +15,23 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from millstream.engine.batch import ElementBatch, GraphRows
-from millstream.engine.core import Core, GraphChange
+from millstream.engine.core import GraphChange
 from millstream.engine.datasets import Graph
 from millstream.engine.options import Options
 from millstream.engine.reporting import CloseReporter
 from millstream.operators.rows import ELEMENT, tick
-from millstream.pipeline.blobs import TERMS, Header, graph_of, ids_of, numbers_of, read_blob
+from millstream.pipeline.blobs import TERMS, graph_of, ids_of, numbers_of, read_blob
 from millstream.pipeline.clock import FIRST_OF_ALL, Clock
+from millstream.pipeline.ends import Ends
 from millstream.pipeline.routing import Router
 from millstream.pipeline.rows import COLUMNS, Constants, Rows, begins_of, ids, in_order, joined, no_rows, picked
+from millstream.pipeline.sending import CellCore, Outbox, SendingRun
 from millstream.pipeline.spread import Spread
 from millstream.pipeline.static import StaticData
 from millstream.plan.partitioning import waits_for_streams
 
 Ids = npt.NDArray[np.int64]
-_KEEPS_ALL = 1 << 62
+KEEPS_ALL = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +39,14 @@ class Outcome:
     """What a trigger brought."""
 
     answers: pa.Table
-    late: pa.Table
+    late: pa.Table | None
     """Triples of elements that came too late: source, part, element, at_ms, text."""
-    seen: list[tuple[Header, int | None]]
-    """For each blob, as they were given, its header and the largest time of its rows that were taken."""
+    sent: list[bytes]
+    """A blob for each bucket of the second stage."""
+    needed: list[bytes]
+    """What must be kept of the trigger's own blobs."""
+    end: int
+    """From which tick on nothing of them matters."""
 
 
 class Cell:
@@ -51,11 +57,14 @@ class Cell:
         self._constants = Constants(spread, self._core.dictionary)
         static_rows = self._static(static)
         self._query, self._run = self._core.registry.make(spread.text, spread.output, spread.base, spread.now_ms)
+        self._outbox = self._make_outbox()
         if spread.cells.whole:
             self._core.registry.start(self._run)
         else:
             self._run.start_rows(static_rows, self._core.before - 1)
-            if isinstance(self._run.reporter, CloseReporter) or waits_for_streams(spread.plan):
+            if self._outbox is not None:
+                self._run.report_initial()
+            elif isinstance(self._run.reporter, CloseReporter) or waits_for_streams(spread.plan):
                 # Windows first close after the first element, and where nothing holds before it there is nothing to tell.
                 self._run.report_initial()
         self._core.housekeeping()
@@ -63,7 +72,8 @@ class Cell:
     def _prepare(self, spread: Spread, number: int) -> None:
         self._spread = spread
         self._number = number
-        self._core = Core(Options(0, spread.t0_ms, _KEEPS_ALL, False, True, True, True))
+        self._core = CellCore(Options(0, spread.t0_ms, KEEPS_ALL, False, True, True, True), spread)
+        self._ends = Ends(spread)
         rates, ordered = [s.fraction for s in spread.sources], [s.ordered for s in spread.sources]
         self.clock = Clock(rates, ordered, spread.lateness_ms)
         self._held = no_rows()
@@ -71,6 +81,9 @@ class Cell:
         self._since_ms = FIRST_OF_ALL
         self._contents: dict[tuple[str | None, int], Graph] = {}
         """What graphs hold for each pattern over them."""
+
+    def _make_outbox(self) -> Outbox | None:
+        return Outbox(self._spread, self._number, self._run) if isinstance(self._run, SendingRun) else None
 
     # Datasets ---------------------------------------------------------------------------------------------------------
 
@@ -147,7 +160,11 @@ class Cell:
             self._finished = True
             self._finish()
         seen_of = [(header, latest.get(place)) for place, (header, _) in enumerate(given)]
-        outcome = Outcome(self._query.take_table(), self._late(late), seen_of)
+        sent: list[bytes] = []
+        if self._outbox is not None:
+            sent = self._outbox.write(self.passed, self._first(), self._core.dictionary)
+        needed, end = self._ends.needed(blobs, seen_of, self.passed)
+        outcome = Outcome(self._query.take_table(), self._late(late), sent, needed, end)
         self._core.housekeeping()
         return outcome
 
@@ -242,6 +259,8 @@ class Cell:
                 assert source.name is not None
                 batches.append(self._batch(source.name, some, order[ours], tagged=True))
         self._run.together(batches, changes, last)
+        if self._outbox is not None:
+            self._outbox.name(picked(rows, begins_of(rows)))
 
     def _changes(self, rows: Rows, order: Ids) -> list[GraphRows]:
         found = []
@@ -336,6 +355,10 @@ class Cell:
 
     # State ------------------------------------------------------------------------------------------------------------
 
+    def mark(self) -> dict[str, Any]:
+        """What a slice needs to know of the time before it."""
+        return self.clock.dump()
+
     def go_on_from(self, clock: dict[str, Any]) -> None:
         """Begins where another cell was, whose rows before that have all ended: windows that closed do not close again."""
         self.clock.load(clock)
@@ -363,6 +386,7 @@ class Cell:
         cell._prepare(spread, number)
         cell._core.load(state["core"])
         (cell._query,), (cell._run,) = cell._core.registry.queries, cell._core.runs
+        cell._outbox = cell._make_outbox()
         cell.clock.load(state["clock"])
         cell._held = dict(zip(COLUMNS, state["held"], strict=True))
         cell._finished = state["finished"]

@@ -1,6 +1,6 @@
 """A continuous query as a Spark streaming job: sources to blobs, blobs to cells, cells to answers.
 
-    source ──► blobs by cell ──► CellProcessor (state) ──► answers as rows
+    source ──► blobs by cell ──► CellProcessor (state) ──► [BucketProcessor (state)] ──► answers as rows
 
 A source is a path, which is then read by the query's own patterns, so that what nobody asks for never leaves the reader; or
 any DataFrame with the columns s, p, o, at_ms and, for elements of several triples, element.
@@ -24,7 +24,7 @@ from millstream.engine.options import graph_iri, named_iri
 from millstream.errors import OptionError
 from millstream.language.windows import parse_duration
 from millstream.pipeline.frames import ended_blobs, pack_frame
-from millstream.pipeline.processor import ANSWERS, OUTPUT_SCHEMA, CellProcessor, from_bytes
+from millstream.pipeline.processor import ANSWERS, OUTPUT_SCHEMA, SENT_SCHEMA, BucketProcessor, CellProcessor, from_bytes
 from millstream.pipeline.sampling import sampled_sizes
 from millstream.pipeline.session import register
 from millstream.pipeline.shared import share
@@ -176,8 +176,12 @@ def plan_job(
     if stateless:
         return Job(planned, whole.mapInArrow(partial(match_elements, job, pack, static), OUTPUT_SCHEMA))
     session.conf.set("spark.sql.shuffle.partitions", str(planned.cells.count))
-    processor = CellProcessor(job, pack, static)
-    packed = whole.groupBy("cell").transformWithStateInPandas(processor, OUTPUT_SCHEMA, "Append", "None")
+    in_stages = planned.stages is not None
+    processor, schema = CellProcessor(job, pack, static), SENT_SCHEMA if in_stages else OUTPUT_SCHEMA
+    packed = whole.groupBy("cell").transformWithStateInPandas(processor, schema, "Append", "None")
+    if in_stages:
+        second = BucketProcessor(job, pack)
+        packed = packed.groupBy("bucket").transformWithStateInPandas(second, OUTPUT_SCHEMA, "Append", "None")
     return Job(planned, packed)
 
 

@@ -1,5 +1,7 @@
 """Cells as Spark's stateful operator: a group a cell, its ledger and slices in the state store, the cell itself in memory.
 
+The second stage is one more such operator, after the cells and in the same batch.
+
 Spark makes a new processor for every batch, so what lives from one to the next is kept by the module.
 """
 
@@ -23,23 +25,25 @@ from millstream.pipeline.keys import keys_of
 
 # Only workers need all of this; Spark also opens processors in a process of the driver, just to ask for their state.
 if TYPE_CHECKING:
+    from millstream.pipeline.cell import Outcome
     from millstream.pipeline.shared import Shared
-    from millstream.pipeline.slices import Living
+    from millstream.pipeline.slices import Keeper, Living
     from millstream.pipeline.spread import Spread
     from millstream.pipeline.static import StaticData
 
 OUTPUT_SCHEMA = "kind int, blob binary"
-ANSWERS, LATE, STATS = 0, 1, 2
+SENT_SCHEMA = "bucket int, kind int, blob binary"
+ANSWERS, LATE, STATS, SENT = 0, 1, 2, 3
 _MOST_LIVING = 64
 
-_living: dict[tuple[str, int], Living] = {}
+_living: dict[tuple[str, str, int], Living[Any]] = {}
 _spreads: dict[str, tuple[Spread, StaticData | None]] = {}
 
 
-class CellProcessor(StatefulProcessor):
-    """Hands the blobs of a trigger to their cell."""
+class _Kept(StatefulProcessor):
+    """What outlives its process by a ledger and slices."""
 
-    def __init__(self, job: str, spread: str, static: Shared | None) -> None:
+    def __init__(self, job: str, spread: str, static: Shared | None = None) -> None:
         self._job = job
         self._spread = spread
         self._static = static
@@ -48,33 +52,6 @@ class CellProcessor(StatefulProcessor):
         """Spark's way in."""
         self._ledger: ValueState = handle.getValueState("ledger", "text string")
         self._pieces: MapState = handle.getMapState("pieces", "version bigint, number int", "data binary")
-
-    def handleInputRows(  # noqa: N802 - Spark's name
-        self,
-        key: Any,
-        rows: Iterator[pd.DataFrame],
-        timerValues: TimerValues,  # noqa: N803
-    ) -> Iterator[pd.DataFrame]:
-        """One cell in one trigger."""
-        from millstream.pipeline.cell import Cell
-        from millstream.pipeline.slices import CellKeeper
-
-        spread, static = self._known()
-        number = keys_of(spread.cells.count).index(int(key[0]))
-        blobs = [bytes(blob) for frame in rows for blob in frame["blob"]]
-        keeper = CellKeeper(spread, number, lambda: Cell(spread, number, static))
-        place = (self._job, number)
-        # Taken out first: an attempt that fails leaves nothing that could be taken for good.
-        living = _living.pop(place, None)
-        outcome, living, _ = keeper.take(_SparkStore(self._ledger, self._pieces), living, blobs)
-        _living[place] = living
-        while len(_living) > _MOST_LIVING:
-            _living.pop(next(iter(_living)))
-        for kind, table in ((ANSWERS, outcome.answers), (LATE, outcome.late)):
-            if table.num_rows:
-                yield pd.DataFrame({"kind": [kind], "blob": [to_bytes(table)]})
-        if number == 0:
-            yield pd.DataFrame({"kind": [STATS], "blob": [json.dumps(living.cell.stats).encode()]})
 
     def close(self) -> None:
         """Nothing to let go of: state is Spark's, cells stay for the next trigger."""
@@ -88,6 +65,70 @@ class CellProcessor(StatefulProcessor):
             static = None if self._static is None else StaticData.from_bytes(self._static.value)
             known = _spreads[self._job] = (Spread.from_json(self._spread), static)
         return known
+
+    def _take(self, keeper: Keeper[Any], number: int, blobs: list[bytes]) -> tuple[Outcome, Living[Any]]:
+        place = (self._job, type(self).__name__, number)
+        # Taken out first: an attempt that fails leaves nothing that could be taken for good.
+        living = _living.pop(place, None)
+        outcome, living, _ = keeper.take(_SparkStore(self._ledger, self._pieces), living, blobs)
+        _living[place] = living
+        while len(_living) > _MOST_LIVING:
+            _living.pop(next(iter(_living)))
+        return outcome, living
+
+
+class CellProcessor(_Kept):
+    """Hands the blobs of a trigger to their cell."""
+
+    def handleInputRows(  # noqa: N802 - Spark's name
+        self,
+        key: Any,
+        rows: Iterator[pd.DataFrame],
+        timerValues: TimerValues,  # noqa: N803
+    ) -> Iterator[pd.DataFrame]:
+        """One cell in one trigger."""
+        from millstream.pipeline.slices import cell_keeper
+
+        spread, static = self._known()
+        number = keys_of(spread.cells.count).index(int(key[0]))
+        blobs = [bytes(blob) for frame in rows for blob in frame["blob"]]
+        outcome, living = self._take(cell_keeper(spread, number, static), number, blobs)
+        # What is not for a bucket passes through one of them, or through none.
+        keys = keys_of(spread.cells.buckets)
+        found = [(key, SENT, blob) for key, blob in zip(keys, outcome.sent, strict=False)]
+        tables = ((ANSWERS, outcome.answers), (LATE, outcome.late))
+        found += [(keys[0], kind, to_bytes(table)) for kind, table in tables if table is not None and table.num_rows]
+        if number == 0:
+            found.append((keys[0], STATS, json.dumps(living.cell.stats).encode()))
+        columns = dict(zip(("bucket", "kind", "blob"), map(list, zip(*found, strict=True)), strict=False))
+        if spread.stages is None:
+            columns.pop("bucket", None)
+        if found:
+            yield pd.DataFrame(columns)
+
+
+class BucketProcessor(_Kept):
+    """Hands what cells sent on to the second stage; the rest of what they gave passes through."""
+
+    def handleInputRows(  # noqa: N802 - Spark's name
+        self,
+        key: Any,
+        rows: Iterator[pd.DataFrame],
+        timerValues: TimerValues,  # noqa: N803
+    ) -> Iterator[pd.DataFrame]:
+        """One bucket in one trigger."""
+        from millstream.pipeline.slices import bucket_keeper
+
+        spread, _ = self._known()
+        blobs: list[bytes] = []
+        for frame in rows:
+            sent = frame["kind"] == SENT
+            blobs.extend(bytes(blob) for blob in frame["blob"][sent])
+            if not sent.all():
+                yield frame.loc[~sent, ["kind", "blob"]]
+        outcome, _ = self._take(bucket_keeper(spread), keys_of(spread.cells.buckets).index(int(key[0])), blobs)
+        if outcome.answers.num_rows:
+            yield pd.DataFrame({"kind": [ANSWERS], "blob": [to_bytes(outcome.answers)]})
 
 
 class _SparkStore:

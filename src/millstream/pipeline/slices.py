@@ -7,6 +7,7 @@ worker that died, an attempt that was never committed) is thrown away and made a
 
 Of a trigger's blobs only those with rows that can still matter are kept whole; slices whose rows have all ended are
 dropped. Where rows have no known end, or there are too many slices, the cell's whole state becomes the first of them.
+The second stage is kept in the same way; its rows have no known end.
 """
 
 from __future__ import annotations
@@ -15,18 +16,19 @@ import json
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from millstream.engine.snapshot import pack, unpack
 from millstream.errors import SnapshotError
-from millstream.language.windows import Now, Range, Slide, Step
-from millstream.operators.rows import FOREVER, GRID, tick
-from millstream.pipeline.blobs import write_bare
+from millstream.operators.rows import FOREVER
+from millstream.pipeline.bucket import Bucket
 from millstream.pipeline.cell import Cell, Outcome
 from millstream.pipeline.spread import Spread
+from millstream.pipeline.static import StaticData
 
 MOST_SLICES = 128
 PIECE_BYTES = 8 << 20
@@ -47,6 +49,29 @@ class Store(Protocol):
     def keep_piece(self, version: int, number: int, data: bytes) -> None: ...
 
     def drop_piece(self, version: int, number: int) -> None: ...
+
+
+class Steady(Protocol):
+    """What is kept: a cell, or the second stage. What a trigger does to it follows from its state and the blobs alone."""
+
+    def take(self, blobs: list[bytes]) -> Outcome:
+        """The blobs of one trigger, in any order."""
+
+    @property
+    def passed(self) -> int:
+        """The tick up to which everything has happened."""
+
+    def mark(self) -> dict[str, Any]:
+        """What a slice needs to know of the time before it."""
+
+    def go_on_from(self, mark: dict[str, Any]) -> None:
+        """Begins at the time of a slice, of whose earlier ones nothing matters any more."""
+
+    def dump(self) -> dict[str, Any]:
+        """Its whole state."""
+
+
+T = TypeVar("T", bound=Steady)
 
 
 @dataclass(slots=True)
@@ -81,12 +106,12 @@ class Ledger:
 
 
 @dataclass(slots=True)
-class Living:
+class Living(Generic[T]):
     """A cell in memory, and which state of it."""
 
     version: int
     token: str
-    cell: Cell
+    cell: T
 
 
 @dataclass(slots=True)
@@ -98,17 +123,15 @@ class Kept:
     stored_bytes: int = 0
 
 
-class CellKeeper:
+class Keeper(Generic[T]):
     """Takes triggers for one cell, whatever happened to it in between."""
 
-    def __init__(self, spread: Spread, number: int, make: Callable[[], Cell]) -> None:
-        self._spread = spread
-        self._number = number
+    def __init__(self, spread: Spread, make: Callable[[], T], load: Callable[[dict[str, Any]], T]) -> None:
         self._make = make
+        self._load = load
         self._text = spread.to_json()
-        self._lengths = _window_lengths(spread)
 
-    def take(self, store: Store, living: Living | None, blobs: list[bytes]) -> tuple[Outcome, Living, Kept]:
+    def take(self, store: Store, living: Living[T] | None, blobs: list[bytes]) -> tuple[Outcome, Living[T], Kept]:
         """One trigger: brings the cell to the state that was committed, moves it on, and keeps what it needs to."""
         kept = Kept()
         text = store.ledger()
@@ -116,20 +139,19 @@ class CellKeeper:
         if ledger.spread != self._text:
             raise SnapshotError(changed_message(ledger.spread, self._text))
         cell = self._current(store, ledger, living, kept)
-        clock = cell.clock.dump()
+        mark = cell.mark()
         outcome = cell.take(blobs)
         token = secrets.token_hex(8)
         ledger.version, ledger.token = ledger.version + 1, token
-        needed, end = self._needed(blobs, outcome, cell)
-        slice = Slice(ledger.version, token, 0, 0, end)
-        self._write(store, slice, _written(json.dumps(clock).encode(), needed))
+        slice = Slice(ledger.version, token, 0, 0, outcome.end)
+        self._write(store, slice, _written(json.dumps(mark).encode(), outcome.needed))
         ledger.slices.append(slice)
         kept.stored_bytes = slice.bytes
         self._tidy(store, ledger, cell)
         store.keep_ledger(ledger.to_json())
         return outcome, Living(ledger.version, token, cell), kept
 
-    def _current(self, store: Store, ledger: Ledger, living: Living | None, kept: Kept) -> Cell:
+    def _current(self, store: Store, ledger: Ledger, living: Living[T] | None, kept: Kept) -> T:
         """The cell as the ledger has it."""
         if living is not None:
             if (living.version, living.token) == (ledger.version, ledger.token):
@@ -143,22 +165,22 @@ class CellKeeper:
         kept.rebuilt = bool(ledger.slices)
         slices = list(ledger.slices)
         if slices and slices[0].whole:
-            cell = Cell.load(self._spread, self._number, unpack(self._read(store, slices.pop(0))))
+            cell = self._load(unpack(self._read(store, slices.pop(0))))
         else:
             cell = self._make()
             if slices:
-                clock, _ = _unwritten(self._read(store, slices[0]))
-                cell.go_on_from(json.loads(clock))
+                mark, _ = _unwritten(self._read(store, slices[0]))
+                cell.go_on_from(json.loads(mark))
         for slice in slices:
             self._replay(store, slice, cell, kept)
         return cell
 
-    def _replay(self, store: Store, slice: Slice, cell: Cell, kept: Kept) -> None:
+    def _replay(self, store: Store, slice: Slice, cell: T, kept: Kept) -> None:
         _, blobs = _unwritten(self._read(store, slice))
         cell.take(blobs)
         kept.replayed += 1
 
-    def _tidy(self, store: Store, ledger: Ledger, cell: Cell) -> None:
+    def _tidy(self, store: Store, ledger: Ledger, cell: T) -> None:
         """Drops what has ended; where that is not enough, puts the whole state first."""
         while ledger.slices and ledger.slices[0].end <= cell.passed and len(ledger.slices) > 1:
             self._drop(store, ledger.slices.pop(0))
@@ -174,19 +196,6 @@ class CellKeeper:
             self._write(store, whole, pack(cell.dump(), compress=False))
             ledger.slices = [whole]
 
-    def _needed(self, blobs: list[bytes], outcome: Outcome, cell: Cell) -> tuple[list[bytes], int]:
-        """What of a trigger must be kept, and from which tick on all of it is over: rows that are over already need not."""
-        needed, last = [], cell.passed
-        for blob, (header, largest_ms) in zip(blobs, outcome.seen, strict=True):
-            length = self._lengths[header.source]
-            if largest_ms is None:
-                end = cell.passed
-            else:
-                end = FOREVER if length is None else tick(largest_ms + length, GRID)
-            last = max(last, end)
-            needed.append(blob if end > cell.passed else write_bare(header))
-        return needed, last
-
     def _write(self, store: Store, slice: Slice, data: bytes) -> None:
         pieces = [data[i : i + PIECE_BYTES] for i in range(0, len(data), PIECE_BYTES)]
         for number, piece in enumerate(pieces):
@@ -201,42 +210,27 @@ class CellKeeper:
             store.drop_piece(slice.version, number)
 
 
-def _window_lengths(spread: Spread) -> list[int | None]:
-    """For each source how long after its time a row can matter at most; None: nobody knows."""
-    lengths: list[int | None] = []
-    for source in spread.sources:
-        if source.changes or spread.cells.whole:
-            lengths.append(None)
-            continue
-        ours: list[int | None] = [0]
-        for window in spread.query.windows:
-            if window.stream.value == source.name:
-                match window.window:
-                    case Range(range_ms):
-                        ours.append(range_ms)
-                    case Slide(range_ms, slide_ms):
-                        ours.append(range_ms + slide_ms)
-                    case Step(range_ms, step_ms):
-                        ours.append(range_ms + step_ms)
-                    case Now():
-                        ours.append(1)
-                    case _:
-                        ours.append(None)
-        lengths.append(None if None in ours else max(n for n in ours if n is not None))
-    return lengths
+def cell_keeper(spread: Spread, number: int, static: StaticData | None = None) -> Keeper[Cell]:
+    """For one of a job's cells."""
+    return Keeper(spread, partial(Cell, spread, number, static), partial(Cell.load, spread, number))
 
 
-def _written(clock: bytes, blobs: list[bytes]) -> bytes:
+def bucket_keeper(spread: Spread) -> Keeper[Bucket]:
+    """For a job's second stage."""
+    return Keeper(spread, partial(Bucket, spread), partial(Bucket.load, spread))
+
+
+def _written(mark: bytes, blobs: list[bytes]) -> bytes:
     """A slice: how many parts, their lengths, the parts themselves."""
-    parts = [clock, *blobs]
+    parts = [mark, *blobs]
     return b"".join([np.array([len(parts), *map(len, parts)], "<i8").tobytes(), *parts])
 
 
 def _unwritten(data: bytes) -> tuple[bytes, list[bytes]]:
     count = int(np.frombuffer(data, "<i8", 1)[0])
     ends = np.cumsum(np.frombuffer(data, "<i8", count, 8)) + 8 * (count + 1)
-    clock, *blobs = (data[first:end] for first, end in pairwise([8 * (count + 1), *ends.tolist()]))
-    return clock, blobs
+    mark, *blobs = (data[first:end] for first, end in pairwise([8 * (count + 1), *ends.tolist()]))
+    return mark, blobs
 
 
 def changed_message(before: str, now: str) -> str:

@@ -23,8 +23,9 @@ from millstream.plan.compiler import compile_query
 from millstream.plan.conjunction import GraphSource, MergedSource, Source, SourcedPattern, WindowSource
 from millstream.plan.nodes import Node, Quads, in_order, leaf_patterns
 from millstream.plan.sources import sources_of
+from millstream.plan.stages import Stages, split
 
-LAYOUT = 2
+LAYOUT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,11 @@ class Spread:
     @cached_property
     def plan(self) -> Node:
         return compile_query(self.query)
+
+    @cached_property
+    def stages(self) -> Stages | None:
+        """What cells run and what runs after them, if they do not run all of the plan."""
+        return None if self.cells.beyond is None else split(self.plan, self.cells.beyond)
 
     @cached_property
     def patterns(self) -> tuple[SourcedPattern, ...]:
@@ -116,6 +122,11 @@ class Spread:
             "why": self.cells.why,
             "whole": self.cells.whole,
             "stateless": self.cells.stateless,
+            "beyond": None if self.cells.beyond is None else list(self.cells.beyond),
+            "everywhere": [list(parts) for parts in self.cells.everywhere],
+            "second": self.cells.second,
+            "buckets": self.cells.buckets,
+            "by": list(self.cells.by),
         }
         fields: dict[str, Any] = {
             "layout": LAYOUT,
@@ -137,7 +148,20 @@ class Spread:
         grid = fields["cells"]
         variables = tuple(BlankNode(name) if blank else Variable(name) for name, blank in grid["variables"])
         places = tuple(tuple(some) for some in grid["places"])
-        cells = Cells(variables, tuple(grid["shares"]), grid["why"], grid["whole"], grid["stateless"], places)
+        cells = Cells(
+            variables,
+            tuple(grid["shares"]),
+            grid["why"],
+            grid["whole"],
+            grid["stateless"],
+            places,
+            # A text of an earlier layout has none of these; it is only read to tell what changed.
+            None if grid.get("beyond") is None else tuple(grid["beyond"]),
+            tuple(tuple(parts) for parts in grid.get("everywhere", ())),
+            grid.get("second", ""),
+            grid.get("buckets", 1),
+            tuple(grid.get("by", ())),
+        )
         return cls(
             fields["text"],
             fields["output"],

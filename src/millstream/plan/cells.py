@@ -2,24 +2,22 @@
 
 A triple goes, once for each pattern it matches, to every cell that the variables it binds allow; so every answer is found
 in exactly one cell, whatever the shape of the pattern, and nothing has to be shuffled again. Shares are chosen for the
-least load of a cell. Some queries need one order of everything and take one cell; the plan says why.
+least load of a cell. Where an operator needs rows of several cells, cells run what is below it and a second stage the
+rest. Some queries need one order of everything and take one cell; the plan says why.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
-from pyoxigraph import Variable
-
 from millstream.language import algebra as a
-from millstream.language.printer import Printer
 from millstream.language.windows import Elements, Event, Step, Triples
-from millstream.plan.compiler import compile_query
 from millstream.plan.conjunction import PatternVariable
-from millstream.plan.nodes import Node, Ordered, Quads, in_order, leaf_patterns
-from millstream.plan.partitioning import Cut, cuts_of, obstacle_to, only_adds, waits_for_streams
+from millstream.plan.nodes import Node, Ordered, Quads, in_order
+from millstream.plan.partitioning import Cut, buckets_of, cuts_of, obstacle_to, only_adds, waits_for_streams
+from millstream.plan.stages import Stages, stages_of
 
 _MOST_DIMENSIONS = 6
 
@@ -39,6 +37,16 @@ class Cells:
     """Whether every element is matched by itself, where it is read."""
     places: tuple[tuple[int, ...], ...] = ()
     """For each dimension and each pattern the place in the pattern's triples that determines it, -1 if none does."""
+    beyond: tuple[int, ...] | None = None
+    """The places of the plan's nodes that run in a second stage; None: there is none."""
+    everywhere: tuple[tuple[int, ...], ...] = ()
+    """For each dimension the parts sent on to the second stage whose rows are the same all along it."""
+    second: str = ""
+    """Why there is a second stage."""
+    buckets: int = 1
+    """Into how many parts the second stage is cut."""
+    by: tuple[int, ...] = ()
+    """For each part sent on the place of the column that tells the bucket its rows go to, if there are several."""
 
     @property
     def count(self) -> int:
@@ -52,6 +60,14 @@ class Cells:
         """To how many cells each triple of a pattern goes."""
         known = {d for d, _ in self.dimensions(number)}
         return prod(share for d, share in enumerate(self.shares) if d not in known)
+
+    def sends(self, cell: int, part: int) -> bool:
+        """Whether a cell sends a part's rows on: of those that have the same ones the first."""
+        for share, everywhere in zip(reversed(self.shares), reversed(self.everywhere), strict=True):
+            cell, coordinate = divmod(cell, share)
+            if coordinate and part in everywhere:
+                return False
+        return True
 
     def load(self, sizes: Mapping[int, float]) -> float:
         """How many of all triples a cell gets, on average."""
@@ -70,26 +86,63 @@ def cells_for(
     one_order = _needs_one_order(query, plan, changing=changing)
     if one_order is not None:
         return Cells((), (), f"one cell: {one_order}", whole=True)
+    cuts, obstacle = _candidates(query, plan)
+    if cuts:
+        return _grid(cuts, cells, sizes) or Cells((), (), "one cell, as asked for")
+    return _in_stages(query, plan, cells, sizes, obstacle)
+
+
+def _in_stages(query: a.Query, plan: Node, cells: int, sizes: Mapping[int, float] | None, obstacle: str) -> Cells:
+    """Cells for what is below an obstacle: the least load of a cell, and of such grids the most of the plan in cells.
+
+    Where cells would have nothing to join, their rows would only be sent on, which costs more than it spreads.
+    """
+    found: list[tuple[float, int, Cells]] = []
+    idle = False
+    for stages in stages_of(plan):
+        cuts = cuts_of(stages.cells)[:_MOST_DIMENSIONS]
+        grid = _grid(cuts, cells, sizes) if cuts else None
+        if grid is not None and stages.joins:
+            counted = _counted(cuts, sizes)
+            grid = replace(grid, beyond=stages.beyond, second=obstacle)
+            found.append((grid.load(counted), len(stages.beyond), _in_buckets(query, plan, stages, grid)))
+        idle |= grid is not None
+    if not found:
+        alone = ", and below that there is no join to spread" if idle else ""
+        return Cells((), (), f"one cell: {obstacle}{alone}")
+    return min(found, key=lambda some: some[:2])[2]
+
+
+def _in_buckets(query: a.Query, plan: Node, stages: Stages, grid: Cells) -> Cells:
+    """The second stage in as many buckets as there are cells, if one key cuts all of it."""
     if isinstance(plan, Ordered) and query.output is a.Output.RSTREAM:
-        return Cells((), (), "one cell: the order of the answers of a window needs all of them")
-    cuts = _candidates(query, plan)
-    if not cuts:
-        return Cells((), (), f"one cell: {_obstacle(plan)}")
-    if cells < 2:
-        return Cells((), (), "one cell, as asked for")
-    counted = dict.fromkeys(range(len(cuts[0].places)), 1.0) if sizes is None else {**sizes}
+        return grid
+    keys = [places for places, tells in buckets_of(stages.rest) if tells or not _is_mixed(query, plan)]
+    return replace(grid, buckets=grid.count, by=keys[0]) if keys else grid
+
+
+def _counted(cuts: Sequence[Cut], sizes: Mapping[int, float] | None) -> Mapping[int, float]:
+    return dict.fromkeys(range(len(cuts[0].places)), 1.0) if sizes is None else sizes
+
+
+def _grid(cuts: Sequence[Cut], cells: int, sizes: Mapping[int, float] | None) -> Cells | None:
+    """The grid with the least load of a cell; None if it has only one."""
+    counted = _counted(cuts, sizes)
     places = [cut.places for cut in cuts]
     best = min(
         (shares for shares in _grids(len(cuts), cells) if not _repeats(places, shares)),
         key=lambda shares: (_load(places, shares, counted), prod(shares), sum(share > 1 for share in shares)),
     )
     spread = [(cut, share) for cut, share in zip(cuts, best, strict=True) if share > 1]
+    if not spread:
+        return None
     known = "as sampled" if sizes is not None else "all taken as equal"
     return Cells(
         tuple(cut.variable for cut, _ in spread),
         tuple(share for _, share in spread),
         f"the least load of a cell, the sizes of views {known}",
         places=tuple(cut.places for cut, _ in spread),
+        everywhere=tuple(cut.everywhere for cut, _ in spread),
     )
 
 
@@ -115,20 +168,24 @@ def _load(places: Sequence[tuple[int, ...]], shares: tuple[int, ...], sizes: Map
     return total
 
 
-def _candidates(query: a.Query, plan: Node) -> list[Cut]:
-    """The cuts that may span the grid, those of most patterns first.
+def _candidates(query: a.Query, plan: Node) -> tuple[list[Cut], str]:
+    """The cuts of the whole plan that may span the grid, those of most patterns first; else what keeps it from being cut.
 
     Where a change can both give and take an answer, equal answers must meet to be balanced, so only what tells answers
     apart may tell cells apart.
     """
-    mixed = balances(query) or (query.output is not a.Output.RSTREAM and not only_adds(plan))
-    return [cut for cut in cuts_of(plan) if cut.tells or not mixed][:_MOST_DIMENSIONS]
+    if isinstance(plan, Ordered) and query.output is a.Output.RSTREAM:
+        return [], "the order of the answers of a window needs all of them"
+    cuts = cuts_of(plan)
+    if not cuts:
+        return [], obstacle_to(plan)
+    telling = [cut for cut in cuts if cut.tells or not _is_mixed(query, plan)][:_MOST_DIMENSIONS]
+    return telling, "no variable that all answers tell apart is bound by a stream"
 
 
-def _obstacle(plan: Node) -> str:
-    if cuts_of(plan):
-        return "no variable that all answers tell apart is bound by a stream"
-    return obstacle_to(plan)
+def _is_mixed(query: a.Query, plan: Node) -> bool:
+    """Whether a change can both give and take an answer."""
+    return balances(query) or (query.output is not a.Output.RSTREAM and not only_adds(plan))
 
 
 def balances(query: a.Query) -> bool:
@@ -166,31 +223,3 @@ def _matches_elements_alone(query: a.Query, plan: Node) -> bool:
     if any(isinstance(node, Quads) for node in in_order(plan)) or query.name in {s.value for s in streams}:
         return False
     return waits_for_streams(plan) and query.output in (a.Output.ISTREAM, a.Output.RSTREAM)
-
-
-def explain_cells(query: a.Query, cells: int, sizes: Mapping[int, float] | None = None) -> str:
-    """The grid of a query as text, several lines without a final newline."""
-    plan = compile_query(query)
-    grid, printer = cells_for(query, plan, cells, sizes), Printer(dict(query.prefixes))
-    if grid.stateless:
-        return f"on Spark\n  no cells: {grid.why}, without shuffle or state"
-    if not grid.variables:
-        return f"on Spark\n  {grid.why}"
-    names = [_name(v) for v in grid.variables]
-    product = " x ".join(f"{name} {share}" for name, share in zip(names, grid.shares, strict=True))
-    lines = ["on Spark", f"  {grid.count} cells of {cells}: {product}", f"  why: {grid.why}"]
-    if balances(query) and not all(cut.tells for cut in cuts_of(plan)):
-        lines.append("  only variables of the answer tell cells apart: equal answers must meet when a window closes")
-    patterns = leaf_patterns(plan)
-    texts = [printer.triple(p.triple) for p in patterns]
-    width = max(map(len, texts))
-    for number, text in enumerate(texts):
-        copies = grid.replication(number)
-        known = " ".join(names[d] for d, _ in grid.dimensions(number))
-        to = f"to {copies} cells" if copies > 1 else "to one cell"
-        lines.append(f"  {text:<{width}}  {to}" + (f" by {known}" if known else ""))
-    return "\n".join(lines)
-
-
-def _name(variable: PatternVariable) -> str:
-    return f"?{variable.value}" if isinstance(variable, Variable) else f"_:{variable.value}"

@@ -19,8 +19,14 @@ def explain_plan(root: n.Node, printer: Printer, *, summary: bool = True, lazy: 
     ]
     if isinstance(root, n.Solutions):
         return sections[0]
-    tree = "\n".join(f"  {line}" for line in draw(_Plan(printer, leaves).branch(root)))
+    tree = "\n".join(f"  {line}" for line in draw_plan(root, printer))
     return "\n".join([f"runs as\n{tree}", *sections])
+
+
+def draw_plan(root: n.Node, printer: Printer) -> list[str]:
+    """The operators of a plan, or of a part of it, as the lines of a tree."""
+    leaves = [node for node in n.in_order(root) if isinstance(node, n.Solutions)]
+    return draw(_Plan(printer, leaves).branch(root))
 
 
 def _names(leaves: list[n.Solutions], root: n.Node) -> list[str]:
@@ -34,7 +40,7 @@ class _Plan:
         self._shown: dict[n.Node, int] = {}
 
     def branch(self, node: n.Node) -> Branch:
-        if node in self._shown and not isinstance(node, n.Solutions | n.Rows | n.Quads):
+        if node in self._shown and not isinstance(node, n.Solutions | n.Rows | n.Quads | n.Arriving):
             return Branch(f"the same as above: {self._label(node)}")
         self._shown[node] = len(self._shown)
         return Branch(self._label(node), [self.branch(part) for part in n.inputs_of(node)])
@@ -48,6 +54,10 @@ class _Plan:
                 return f"{p.triple(triple)} in each named graph {p.term(graph)}"
             case n.Rows(variables, rows):
                 return f"{len(rows)} constant row{'' if len(rows) == 1 else 's'}: {_columns(variables)}"
+            case n.Arriving(part, variables):
+                return f"part {part + 1} of all cells: {_columns(variables)}"
+            case n.Sent(parts):
+                return f"sends on {'one part' if len(parts) == 1 else f'{len(parts)} parts, as they follow'}"
             case n.Extend(_, variable, expression):
                 return f"{p.term(variable)} = {p.expression(expression)}"
             case n.EqualityKey(_, variable, of):

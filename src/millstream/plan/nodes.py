@@ -70,6 +70,33 @@ class Rows(Shared):
 
 
 @dataclass(frozen=True, eq=False)
+class Arriving(Shared):
+    """A leaf: rows of a part of the plan that runs elsewhere, by its place among the parts that are sent on."""
+
+    part: int
+    variables: tuple[Variable, ...]
+    certain: frozenset[Variable]
+
+
+@dataclass(frozen=True, eq=False)
+class Sent(Shared):
+    """At the root: rows of several parts, to be sent on to where the rest of the plan runs.
+
+    The first column is the number of the part, no term; then come the part's columns, as many as the widest has.
+    """
+
+    parts: tuple[Node, ...]
+
+    @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        return tuple(Variable(f"column{i}") for i in range(1 + max(len(part.variables) for part in self.parts)))
+
+    @cached_property
+    def certain(self) -> frozenset[Variable]:
+        return frozenset()
+
+
+@dataclass(frozen=True, eq=False)
 class Extend(Shared):
     input: Node
     variable: Variable
@@ -384,6 +411,8 @@ Node: TypeAlias = (
     Solutions
     | Quads
     | Rows
+    | Arriving
+    | Sent
     | Extend
     | EqualityKey
     | Filter
@@ -406,8 +435,10 @@ Node: TypeAlias = (
 def inputs_of(node: Node) -> tuple[Node, ...]:
     """The nodes whose deltas a node takes, in order."""
     match node:
-        case Solutions() | Quads() | Rows():
+        case Solutions() | Quads() | Rows() | Arriving():
             return ()
+        case Sent(parts):
+            return parts
         case Union(left, right) | Join(left, right) | OrderedJoin(left, right):
             return left, right
         case Unmatched(left, matched) | Marked(left, matched):

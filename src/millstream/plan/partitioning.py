@@ -4,6 +4,8 @@ A cut chooses, for some of the conjunctions, a variable that tells their solutio
 From there each operator is one of three: split by one of its columns, so that equal rows are in one part; split, but with
 equal rows in several parts; or whole in every part. An operator that would have to see rows of other parts is an
 obstacle. What parts find then adds up to what one would find that has everything, change by change.
+
+Where there are obstacles, what is below them can still be cut: its rows are sent on to where the rest of the plan runs.
 """
 
 from __future__ import annotations
@@ -44,6 +46,8 @@ class Cut:
     """For each pattern the place in its triples that tells their part; -1: its triples go to all parts."""
     tells: bool
     """Whether a column of the answers tells them apart; else equal answers may be in several parts."""
+    everywhere: tuple[int, ...] = ()
+    """Of the nodes that are sent on, by place, those of which every part has all rows."""
 
     @property
     def size(self) -> int:
@@ -61,12 +65,12 @@ def cuts_of(root: Node) -> list[Cut]:
     flow = _Flow(root)
     streamed = [reads_stream(pattern.source) for leaf in flow.leaves for pattern in leaf.conjunction.patterns]
     found = []
-    for choice in _choices(flow.leaves):
+    for choice in _choices([leaf.conjunction.variables for leaf in flow.leaves]):
         places = _places(flow.leaves, choice)
         if any(place >= 0 and is_stream for place, is_stream in zip(places, streamed, strict=True)):
             _, kind = flow.follow(choice)
             if isinstance(kind, frozenset):
-                found.append(Cut(_called(choice), places, bool(kind)))
+                found.append(Cut(_called(choice), places, bool(kind), flow.everywhere(choice)))
     found.sort(key=lambda cut: -cut.size)
     best: list[Cut] = []
     for cut in found:
@@ -75,12 +79,23 @@ def cuts_of(root: Node) -> list[Cut]:
     return best
 
 
+def obstacles_of(root: Node) -> list[frozenset[int]]:
+    """What cannot run in parts, for each way to cut what is below: places of nodes, in the order of `in_order`."""
+    flow = _Flow(root)
+    streamed = [any(reads_stream(p.source) for p in leaf.conjunction.patterns) for leaf in flow.leaves]
+    found: dict[frozenset[int], None] = {}
+    for choice in _choices([leaf.conjunction.variables for leaf in flow.leaves]):
+        if any(v is not None and is_stream for v, is_stream in zip(choice, streamed, strict=True)):
+            found.setdefault(flow.beyond(choice))
+    return list(found)
+
+
 def obstacle_to(root: Node) -> str:
     """What keeps a plan from being cut: the last operator that some choice comes to."""
     flow = _Flow(root)
     furthest, reason = -1, "no variable tells its answers apart"
     streamed = [any(reads_stream(p.source) for p in leaf.conjunction.patterns) for leaf in flow.leaves]
-    for choice in _choices(flow.leaves):
+    for choice in _choices([leaf.conjunction.variables for leaf in flow.leaves]):
         if any(v is not None and is_stream for v, is_stream in zip(choice, streamed, strict=True)):
             place, kind = flow.follow(choice)
             if isinstance(kind, str) and place > furthest:
@@ -88,9 +103,28 @@ def obstacle_to(root: Node) -> str:
     return reason
 
 
-def _choices(leaves: Sequence[n.Solutions]) -> Iterator[Choice]:
-    """All choices, or where those are too many, all that give a variable to as many conjunctions as have it."""
-    options: list[Choice] = [(None, *leaf.conjunction.variables) for leaf in leaves]
+def buckets_of(rest: Node) -> list[tuple[tuple[int, ...], bool]]:
+    """By which columns of the parts it takes a second stage can be cut, all of them: for each part the column's place.
+
+    With each, whether a column of the answers tells them apart.
+    """
+    leaves = [node for node in in_order(rest) if isinstance(node, n.Arriving)]
+    flow = _Flow(rest)
+    found = []
+    for choice in _choices([leaf.variables for leaf in leaves]):
+        if all(variable is not None for variable in choice):
+            _, kind = flow.follow(choice)
+            if isinstance(kind, frozenset):
+                places = {
+                    leaf.part: leaf.variables.index(v) for leaf, v in zip(leaves, choice, strict=True) if v in leaf.variables
+                }
+                found.append((tuple(places[part] for part in sorted(places)), bool(kind)))
+    return found
+
+
+def _choices(variables: Sequence[Sequence[PatternVariable]]) -> Iterator[Choice]:
+    """All choices, or where those are too many, all that give a variable to as many leaves as have it."""
+    options: list[Choice] = [(None, *some) for some in variables]
     if prod(map(len, options)) <= _MOST_CHOICES:
         yield from product(*options)
         return
@@ -133,20 +167,58 @@ class _Flow:
 
     def follow(self, choice: Choice) -> tuple[int, Kind | str]:
         """How the root is there, or the first obstacle and its place."""
-        chosen = iter(choice)
-        known: list[Kind] = []
-        for place, node in enumerate(self._nodes):
-            if isinstance(node, n.Solutions):
-                kind: Kind | str = _leaf(node, next(chosen))
-            else:
-                kind = _above(node, [known[i] for i in self._inputs[place]], self._sure[place])
+        kinds, _ = self._kinds(choice)
+        for place, kind in enumerate(kinds):
             if isinstance(kind, str):
                 return place, kind
+        return len(kinds) - 1, kinds[-1]
+
+    def everywhere(self, choice: Choice) -> tuple[int, ...]:
+        """Of the parts that the root sends on, those of which every cell has all rows."""
+        if not isinstance(self._nodes[-1], n.Sent):
+            return ()
+        kinds, _ = self._kinds(choice)
+        return tuple(number for number, place in enumerate(self._inputs[-1]) if kinds[place] is None)
+
+    def beyond(self, choice: Choice) -> frozenset[int]:
+        """The places of obstacles and of all that needs their rows."""
+        held: frozenset[int] = frozenset()
+        while True:
+            kinds, partial = self._kinds(choice, held)
+            beyond = frozenset(place for place, kind in enumerate(kinds) if isinstance(kind, str))
+            lacking = frozenset(i for place in beyond for i in self._inputs[place] if partial[i])
+            if not lacking:
+                return beyond
+            held |= lacking
+
+    def _kinds(self, choice: Choice, held: frozenset[int] = frozenset()) -> tuple[list[Kind | str], list[bool]]:
+        """How each node is there, or why it cannot be; and which count as whole, but have only paths that a cell asks for.
+
+        `held`: places of nodes that are not to be in cells.
+        """
+        chosen = iter(choice)
+        known: list[Kind | str] = []
+        partial: list[bool] = []
+        for place, node in enumerate(self._nodes):
+            inputs = [known[i] for i in self._inputs[place]]
+            lacks = any(partial[i] for i in self._inputs[place])
+            kinds = [kind for kind in inputs if not isinstance(kind, str)]
+            kind: Kind | str
+            if isinstance(node, n.Solutions | n.Arriving):
+                kind = _leaf(node, next(chosen))
+            elif len(kinds) < len(inputs):
+                kind = next(found for found in inputs if isinstance(found, str))
+            elif place in held or (lacks and isinstance(node, n.Sent)):
+                kind = "paths of any length need all edges"
+            else:
+                kind = _above(node, kinds, self._sure[place])
             known.append(kind)
-        return len(known) - 1, known[-1]
+            asks = isinstance(node, n.Closure) and node.demand is not None and inputs[-1] is not None
+            partial.append(kind is None and (lacks or asks))
+        return known, partial
 
 
-def _leaf(leaf: n.Solutions, variable: PatternVariable | None) -> Kind:
+def _leaf(leaf: n.Solutions | n.Arriving, variable: PatternVariable | None) -> Kind:
     return None if variable is None else frozenset(v for v in leaf.variables if v == variable)
 
 
@@ -202,6 +274,9 @@ def _above(node: Node, kinds: Sequence[Kind], sure: frozenset[Variable]) -> Kind
             return "paths of any length need all edges"
         case n.Ask():
             return "ASK needs all solutions"
+        case n.Sent():
+            # Whoever takes the rows adds them up.
+            return SPLIT
         case _:
             raise TypeError(node)
 
@@ -239,7 +314,7 @@ def _waits(node: Node, inputs: Sequence[bool]) -> bool:
             return any(_is_window(pattern) for pattern in conjunction.patterns)
         case n.Rows(_, rows):
             return not rows
-        case n.Quads() | n.Ask():
+        case n.Quads() | n.Arriving() | n.Ask():
             return False
         case n.Join() | n.OrderedJoin():
             return any(inputs)

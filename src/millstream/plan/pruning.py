@@ -111,6 +111,12 @@ def _made(node: Node, needed: Columns, made: dict[Node, Node]) -> Node:
             return replace(node, input=made[inner])
         case n.Distinct(inner) | n.TopK(inner) | n.Ordered(inner) | n.Template(inner) | n.Ask(inner):
             return replace(node, input=_all_of(inner, made))
+        case n.Arriving(_, variables, certain):
+            asked = tuple(v for v in variables if v in needed)
+            return replace(node, variables=asked, certain=certain & needed)
+        case n.Sent():
+            # Parts are what a pruned plan was split into.
+            raise TypeError(node)
 
 
 def _reorders(whole: n.Project, leaf: n.Solutions) -> bool:

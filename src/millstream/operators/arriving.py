@@ -1,0 +1,58 @@
+"""Rows of a part of the plan that runs elsewhere: what came is put together by change, and kept as what it comes to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.relation import RowCounter
+from millstream.operators.deltas import consolidated, empty
+from millstream.operators.rows import Deltas
+
+
+class ArrivingLeaf:
+    """A leaf that is handed deltas; the dictionary keeps the terms of the rows that are there."""
+
+    def __init__(self, part: int, width: int, dictionary: Dictionary) -> None:
+        self.part = part
+        self._width = width
+        self._dictionary = dictionary
+        self._rows = RowCounter(width)
+        self._waiting = empty(width)
+
+    def feed(self, rows: Deltas) -> None:
+        """Changes in order, those of one change perhaps from several places; once between two drains."""
+        assert not len(self._waiting)
+        columns = np.ascontiguousarray(rows.columns[:, : self._width])
+        deltas = consolidated(Deltas(columns, rows.tick, rows.change, rows.weight))
+        places, sign = self._rows.apply(deltas.columns, deltas.weight)
+        came, went = places[sign > 0], places[sign < 0]
+        self._dictionary.hold(deltas.columns[came].ravel())
+        if len(went):
+            self._dictionary.release(deltas.columns[went].ravel(), int(deltas.tick[went].max()))
+        self._waiting = deltas
+
+    def drain(self) -> Deltas:
+        """What came since the last call."""
+        found, self._waiting = self._waiting, empty(self._width)
+        return found
+
+    def current(self, now: int) -> Deltas:
+        """The rows that are there, as one change."""
+        columns, weight = self._rows.counted()
+        ticks = np.full(len(weight), now, np.int64)
+        return consolidated(Deltas(columns, ticks, np.zeros_like(ticks), weight))
+
+    def dump(self) -> Any:
+        return self._rows.counted()
+
+    def load(self, state: Any) -> None:
+        columns, weight = (np.ascontiguousarray(part) for part in state)
+        # The dictionary holds their terms already.
+        self._rows.apply(columns, weight)
+
+    def close(self, at_tick: int) -> None:
+        """Lets go of all terms."""
+        self._dictionary.release(self._rows.counted()[0].ravel(), at_tick)

@@ -1,0 +1,133 @@
+"""The second stage: takes the rows that all cells send on, and runs the rest of the plan over them.
+
+Where one key cuts the rest of the plan there are several buckets, each with the rows whose keys are its own.
+
+All cells are told of every chunk of every source, so after a trigger they have come equally far, and each sends one blob:
+nothing has to be held back here. What the rest keeps follows from the rows that are there now, so its state is those.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from millstream.engine.core import Core
+from millstream.engine.feeds import NEVER
+from millstream.engine.options import Options
+from millstream.engine.reporting import CloseReporter
+from millstream.errors import MillstreamError
+from millstream.operators.rows import ELEMENT, FOREVER, Column, Deltas, tick
+from millstream.pipeline.cell import KEEPS_ALL, Outcome
+from millstream.pipeline.sending import Progress, SentRows, read_sent
+from millstream.pipeline.spread import Spread
+from millstream.plan.nodes import Node
+from millstream.plan.partitioning import waits_for_streams
+
+
+class RestCore(Core):
+    """Runs what is left of a query after its cells."""
+
+    def __init__(self, options: Options, spread: Spread) -> None:
+        super().__init__(options)
+        self._spread = spread
+
+    def planned(self, text: str, base: str | None, output: str | None) -> Node:
+        assert self._spread.stages is not None
+        return self._spread.stages.rest
+
+
+class Bucket:
+    """The state of the second stage, or of one part of it."""
+
+    def __init__(self, spread: Spread) -> None:
+        self._prepare(spread)
+        self._query, self._run = self._core.registry.make(spread.text, spread.output, spread.base, spread.now_ms)
+
+    def _prepare(self, spread: Spread) -> None:
+        assert spread.stages is not None
+        self._spread = spread
+        self._width = len(spread.stages.cells.variables) - 1
+        self._core = RestCore(Options(0, spread.t0_ms, KEEPS_ALL, False, True, True, True), spread)
+        self._started = False
+
+    def take(self, blobs: list[bytes]) -> Outcome:
+        """The blobs of one trigger, one a cell, in any order."""
+        progress, rows = read_sent(blobs, self._width, self._core.dictionary)
+        self._check(progress)
+        if not self._started:
+            self._started = True
+            # What cells have before anything happens is there before all times.
+            count = int(np.searchsorted(rows.tick, NEVER))
+            self._start(rows.pick(np.arange(count)))
+            rows = rows.pick(np.arange(count, len(rows)))
+        self._process(rows, progress[0].first)
+        self._core.pass_time(max(p.passed for p in progress) + 1)
+        self._core.catch_up_all()
+        outcome = Outcome(self._query.take_table(), None, [], blobs, FOREVER)
+        self._core.housekeeping()
+        return outcome
+
+    def _check(self, progress: list[Progress]) -> None:
+        cells = sorted(p.cell for p in progress)
+        if cells != list(range(self._spread.cells.count)) or len({p.first for p in progress}) > 1:
+            raise MillstreamError(f"a trigger brought rows of the cells {cells} that do not belong together")
+
+    def _start(self, rows: SentRows) -> None:
+        part, deltas = rows.part, Deltas(rows.columns, rows.tick, rows.tick * 0, rows.weight)
+        self._run.start_arrived(part, deltas, self._core.before - 1)
+        if isinstance(self._run.reporter, CloseReporter) or waits_for_streams(self._spread.plan):
+            # As in a cell that runs the whole plan: there is nothing to tell before the first element.
+            self._run.report_initial()
+
+    def _process(self, rows: SentRows, first: tuple[int, int, int, int] | None) -> None:
+        if first is not None:
+            at_tick, name = tick(first[0], ELEMENT), np.array(first[1:], np.int64)
+            if isinstance(self._run.reporter, CloseReporter):
+                self._run.reporter.first_element(first[0])
+            if self._run.has_first_change_ahead:
+                # The first change is reported together with what was there before, also where it brings no row.
+                is_first = (rows.tick == at_tick) & (rows.names == name).all(axis=1)
+                self._arrived(rows.pick(is_first), at_tick)
+                rows = rows.pick(~is_first)
+        if len(rows):
+            self._arrived(rows, int(rows.tick[-1]))
+
+    def _arrived(self, rows: SentRows, last: int) -> None:
+        self._run.arrived(rows.part, Deltas(rows.columns, rows.tick, _changes(rows), rows.weight), last)
+        self._core.pass_time(last)
+
+    # State ------------------------------------------------------------------------------------------------------------
+
+    @property
+    def passed(self) -> int:
+        """The tick up to which everything has happened."""
+        return self._core.before - 1
+
+    def mark(self) -> dict[str, Any]:
+        """What a slice needs to know of the time before it: nothing, since no slice is ever left out."""
+        return {}
+
+    def go_on_from(self, mark: dict[str, Any]) -> None:
+        pass
+
+    def dump(self) -> dict[str, Any]:
+        """All of it, in plain values and arrays."""
+        return {"core": self._core.dump(), "started": self._started}
+
+    @classmethod
+    def load(cls, spread: Spread, state: dict[str, Any]) -> Bucket:
+        """One that goes on where another was dumped."""
+        bucket = cls.__new__(cls)
+        bucket._prepare(spread)
+        bucket._core.load(state["core"])
+        (bucket._query,), (bucket._run,) = bucket._core.registry.queries, bucket._core.runs
+        bucket._started = state["started"]
+        return bucket
+
+
+def _changes(rows: SentRows) -> Column:
+    """A number for each change of a tick; see `number_of` for those that time brings."""
+    new = np.ones(len(rows), np.bool_)
+    new[1:] = (np.diff(rows.tick) != 0) | (np.diff(rows.names, axis=0) != 0).any(axis=1)
+    return np.where((rows.tick & 3) == ELEMENT, np.cumsum(new), -1)

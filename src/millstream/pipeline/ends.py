@@ -1,0 +1,60 @@
+"""Until when what came for a cell still matters: no longer than the longest window of its source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from millstream.language.windows import Now, Range, Slide, Step
+from millstream.operators.rows import FOREVER, GRID, tick
+from millstream.pipeline.blobs import Header, write_bare
+from millstream.pipeline.spread import Spread
+
+
+class Ends:
+    """The ends of what the sources of a job bring."""
+
+    def __init__(self, spread: Spread) -> None:
+        self._lengths = _window_lengths(spread)
+
+    def needed(
+        self, blobs: Sequence[bytes], seen: Sequence[tuple[Header, int | None]], passed: int
+    ) -> tuple[list[bytes], int]:
+        """What of a trigger must be kept, and from which tick on all of it is over: rows that are over already need not.
+
+        `seen` has for each blob its header and the largest time of its rows that were taken.
+        """
+        needed, last = [], passed
+        for blob, (header, largest_ms) in zip(blobs, seen, strict=True):
+            length = self._lengths[header.source]
+            if largest_ms is None:
+                end = passed
+            else:
+                end = FOREVER if length is None else tick(largest_ms + length, GRID)
+            last = max(last, end)
+            needed.append(blob if end > passed else write_bare(header))
+        return needed, last
+
+
+def _window_lengths(spread: Spread) -> list[int | None]:
+    """For each source how long after its time a row can matter at most; None: nobody knows."""
+    lengths: list[int | None] = []
+    for source in spread.sources:
+        if source.changes or spread.cells.whole:
+            lengths.append(None)
+            continue
+        ours: list[int | None] = [0]
+        for window in spread.query.windows:
+            if window.stream.value == source.name:
+                match window.window:
+                    case Range(range_ms):
+                        ours.append(range_ms)
+                    case Slide(range_ms, slide_ms):
+                        ours.append(range_ms + slide_ms)
+                    case Step(range_ms, step_ms):
+                        ours.append(range_ms + step_ms)
+                    case Now():
+                        ours.append(1)
+                    case _:
+                        ours.append(None)
+        lengths.append(None if None in ours else max(n for n in ours if n is not None))
+    return lengths

@@ -1,0 +1,216 @@
+"""What cells send on to the second stage: rows of the parts that they run, named so that others know their change.
+
+A cell numbers changes by itself. What it sends names an element or a change of a graph by its source, part and number
+there, which are the same in all cells; expiries and what happens on grids are told by their tick. With every trigger each
+cell sends one blob to each bucket, with rows or without, since all must know how far time has come.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from millstream.engine.core import Core
+from millstream.engine.options import Options
+from millstream.engine.reporting import Emit
+from millstream.engine.run import QueryRun
+from millstream.kernels.dictionary import Dictionary
+from millstream.language.algebra import Query
+from millstream.operators.dataflow import Dataflow
+from millstream.operators.rows import ELEMENT, Column, Deltas
+from millstream.pipeline.blobs import ids_of, numbers_of, term_column
+from millstream.pipeline.rows import Rows
+from millstream.pipeline.spread import Spread
+from millstream.plan.nodes import Node
+from millstream.plan.sources import sources_of
+
+NAME = ("source", "part", "element")
+"""What names a change among those of its tick, in the order in which they happen."""
+_HEADER = b"millstream"
+
+
+class Sending:
+    """Takes the place of a reporter: what a run would report is kept until it is sent."""
+
+    def __init__(self) -> None:
+        self.answers = None
+        self._deltas: list[Deltas] = []
+
+    def report(self, deltas: Deltas, upto: int) -> None:
+        if len(deltas):
+            self._deltas.append(deltas)
+
+    def take(self) -> list[Deltas]:
+        """What came since the last call."""
+        taken, self._deltas = self._deltas, []
+        return taken
+
+    def hold_waiting(self) -> None:
+        """Nothing waits longer than a trigger."""
+
+    def close(self) -> None:
+        pass
+
+    def dump(self) -> Any:
+        return None
+
+    def load(self, state: Any) -> None:
+        pass
+
+
+class SendingRun(QueryRun):
+    """The run of a plan's parts."""
+
+    reporter: Sending  # type: ignore[assignment]
+
+    def _make_reporter(self, emit: Emit, t0_ms: int) -> Sending:  # type: ignore[override]
+        return Sending()
+
+
+class CellCore(Core):
+    """Runs what cells run of a query."""
+
+    def __init__(self, options: Options, spread: Spread) -> None:
+        super().__init__(options)
+        self._spread = spread
+
+    def planned(self, text: str, base: str | None, output: str | None) -> Node:
+        stages = self._spread.stages
+        return self._spread.plan if stages is None else stages.cells
+
+    def run_of(self, query: Query, operator: Dataflow, emit: Emit) -> QueryRun:
+        if self._spread.stages is None:
+            return super().run_of(query, operator, emit)
+        return SendingRun(query, operator, sources_of(query), self.dictionary, emit, self.options.t0_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a cell has come."""
+
+    cell: int
+    passed: int
+    """The tick up to which everything has happened."""
+    first: tuple[int, int, int, int] | None
+    """The first element of any stream, once that is certain: time, source, part, number."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentRows:
+    """Rows of cells, in the ids of whoever took them."""
+
+    part: Column
+    columns: npt.NDArray[np.int64]
+    tick: Column
+    weight: Column
+    names: Column
+    """Three columns; see `NAME`."""
+
+    def __len__(self) -> int:
+        return len(self.tick)
+
+    def pick(self, which: npt.NDArray[Any]) -> SentRows:
+        return SentRows(self.part[which], self.columns[which], self.tick[which], self.weight[which], self.names[which])
+
+
+class Outbox:
+    """What one cell sends in a trigger."""
+
+    def __init__(self, spread: Spread, cell: int, run: SendingRun) -> None:
+        assert spread.stages is not None
+        parts = range(len(spread.stages.cells.parts))
+        self._sends = np.array([spread.cells.sends(cell, part) for part in parts], np.bool_)
+        self._cell = cell
+        self._buckets = spread.cells.buckets
+        self._by = spread.cells.by
+        self._run = run
+        self._rows: list[tuple[Deltas, Column]] = []
+
+    def name(self, begins: Rows) -> None:
+        """Names what the run has just given; `begins` is the first row of every element it was handed, in order."""
+        first, orders = self._run.contents.orders
+        for deltas in self._run.reporter.take():
+            names = np.full((len(deltas), len(NAME)), -1, np.int64)
+            told = np.flatnonzero((deltas.tick & 3) == ELEMENT)
+            # An element's order is 2k + 1; see `engine.feeds`.
+            element = (orders[deltas.change[told] - first] - 1) // 2
+            for i, name in enumerate(NAME):
+                names[told, i] = begins[name][element]
+            self._keep(deltas, names)
+
+    def _keep(self, deltas: Deltas, names: Column) -> None:
+        ours = self._sends[deltas.columns[:, 0]]
+        if not ours.all():
+            deltas, names = deltas.pick(ours), names[ours]
+        self._rows.append((deltas, names))
+
+    def write(self, passed: int, first: tuple[int, int, int, int] | None, dictionary: Dictionary) -> list[bytes]:
+        """A blob for each bucket with all that was named, and what time brought by itself."""
+        for deltas in self._run.reporter.take():
+            assert not ((deltas.tick & 3) == ELEMENT).any()
+            self._keep(deltas, np.full((len(deltas), len(NAME)), -1, np.int64))
+        kept, self._rows = self._rows, []
+        width = self._run.operator.width
+        columns = np.concatenate([np.empty((0, width), np.int64), *(d.columns for d, _ in kept)])
+        names = np.concatenate([np.empty((0, len(NAME)), np.int64), *(n for _, n in kept)])
+        tick, weight = _joined([d.tick for d, _ in kept]), _joined([d.weight for d, _ in kept])
+        rows = SentRows(columns[:, 0], columns[:, 1:], tick, weight, names)
+        progress = Progress(self._cell, passed, first)
+        if self._buckets == 1:
+            return [_written(progress, rows, dictionary)]
+        to = self._bucket_of(rows, dictionary)
+        return [_written(progress, rows.pick(to == bucket), dictionary) for bucket in range(self._buckets)]
+
+    def _bucket_of(self, rows: SentRows, dictionary: Dictionary) -> Column:
+        """Where each row goes: the hash of its key's content tells, and what has none goes to the first bucket."""
+        key = rows.columns[np.arange(len(rows)), np.array(self._by, np.int64)[rows.part]]
+        found = np.zeros(len(rows), np.int64)
+        bound = np.flatnonzero(key >= 0)
+        found[bound] = dictionary.hashes(key[bound]).astype(np.int64) % self._buckets
+        return found
+
+
+def _joined(parts: Sequence[Column]) -> Column:
+    return np.concatenate([np.empty(0, np.int64), *parts])
+
+
+def _written(progress: Progress, rows: SentRows, dictionary: Dictionary) -> bytes:
+    columns: dict[str, pa.Array[Any]] = {
+        "of": pa.array(rows.part),
+        "tick": pa.array(rows.tick),
+        "weight": pa.array(rows.weight),
+        **{name: pa.array(np.ascontiguousarray(rows.names[:, i])) for i, name in enumerate(NAME)},
+    }
+    for i in range(rows.columns.shape[1]):
+        columns[f"c{i}"] = term_column(np.ascontiguousarray(rows.columns[:, i]), dictionary)
+    header = json.dumps(asdict(progress)).encode()
+    schema = pa.schema([pa.field(name, array.type) for name, array in columns.items()], {_HEADER: header})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, schema) as writer:
+        writer.write_batch(pa.RecordBatch.from_arrays(list(columns.values()), schema=schema))
+    return sink.getvalue().to_pybytes()
+
+
+def read_sent(blobs: Sequence[bytes], width: int, dictionary: Dictionary) -> tuple[list[Progress], SentRows]:
+    """The blobs of a trigger: how far the cells are, and all rows in the order in which things happened."""
+    progress, batches = [], []
+    for data in blobs:
+        with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
+            batch = reader.read_next_batch()
+        fields = json.loads((batch.schema.metadata or {})[_HEADER])
+        first = None if fields["first"] is None else tuple(fields["first"])
+        progress.append(Progress(fields["cell"], fields["passed"], first))
+        batches.append(batch)
+    part, tick, weight = (_joined([numbers_of(b, name) for b in batches]) for name in ("of", "tick", "weight"))
+    names = np.column_stack([_joined([numbers_of(b, name) for b in batches]) for name in NAME])
+    columns = np.empty((len(tick), width), np.int64)
+    for i in range(width):
+        columns[:, i] = _joined([ids_of(b, f"c{i}", dictionary) for b in batches])
+    order = np.lexsort((*(names[:, i] for i in reversed(range(len(NAME)))), tick))
+    return progress, SentRows(part, columns, tick, weight, names).pick(order)
