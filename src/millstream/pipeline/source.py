@@ -241,7 +241,8 @@ def _tasks(options: SourceOptions, start: Offset, end: Offset) -> list[InputPart
     tasks = _shared(parts, options.split_bytes)
     if end.idle or end.ended:
         news = Part(source=options.source, sequence=sequence, time=options.time, ended=end.ended, beat=not end.ended)
-        tasks.append([(news, before)])
+        # Behind the last data: a task of its own could need a worker of its own, which takes a second to start.
+        tasks = [*tasks[:-1], [*(tasks[-1] if tasks else []), (news, before)]]
     return [PartPartition(task) for task in tasks]
 
 
