@@ -9,6 +9,7 @@ any DataFrame with the columns s, p, o, at_ms and, for elements of several tripl
 from __future__ import annotations
 
 import json
+import os
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -87,13 +88,15 @@ def continuous(
     t0_ms: int = 0,
     sizes: Mapping[int, float] | None = None,
     once: bool = False,
+    dead_letter: str | None = None,
     spark: SparkSession | None = None,
 ) -> DataFrame:
     """A streaming DataFrame of answers: `at_ms`, `weight`, one string column a variable.
 
     `streams` and `changes` are DataFrames, paths or `files(...)`; `datasets` what the graphs hold at the start, by graph,
     None being the default graph. `sizes`, by the place of a triple pattern in the query, say how large views are relative to
-    each other, for choosing cells. `once`: paths end with the files that are there, and so do windows.
+    each other, for choosing cells. `once`: paths end with the files that are there, and so do windows. `dead_letter` is a
+    folder for what is malformed.
     """
     job = plan_job(
         text,
@@ -107,6 +110,7 @@ def continuous(
         t0_ms=t0_ms,
         sizes=sizes,
         once=once,
+        dead_letter=dead_letter,
         spark=spark,
     )
     return job.answers()
@@ -127,6 +131,7 @@ def plan_job(
     sizes: Mapping[int, float] | None = None,
     sample: bool = False,
     once: bool = False,
+    dead_letter: str | None = None,
     spark: SparkSession | None = None,
     before: Spread | None = None,
     on_rejected: OnRejected | None = None,
@@ -170,7 +175,9 @@ def plan_job(
         static = share(session.sparkContext, read_static(datasets, planned, on_rejected or _raised, base=base).to_bytes())
     pack = planned.to_json()
     stateless = planned.cells.stateless
-    frames = [_packed(session, pack, number, *each, once=once, stateless=stateless) for number, each in enumerate(inputs)]
+    letters = None if dead_letter is None else os.path.abspath(dead_letter)
+    packing = partial(_packed, session, pack, once=once, stateless=stateless, dead_letter=letters)
+    frames = [packing(number, *each) for number, each in enumerate(inputs)]
     job = uuid.uuid4().hex
     whole = reduce(DataFrame.unionByName, frames)
     if stateless:
@@ -212,15 +219,17 @@ def _packed(
     *,
     once: bool,
     stateless: bool,
+    dead_letter: str | None,
 ) -> DataFrame:
     if isinstance(source, DataFrame):
-        packed = source.mapInArrow(partial(pack_frame, pack, number), PACKED_SCHEMA)
+        packed = source.mapInArrow(partial(pack_frame, pack, number, dead_letter=dead_letter), PACKED_SCHEMA)
         if source.isStreaming:
             return packed
         end = [(key, bytearray(blob)) for key, blob in ended_blobs(pack, number)]
         return packed.unionByName(spark.createDataFrame(end, PACKED_SCHEMA))
     given = _as_files(source)
-    reader = spark.readStream.format("rdf").options(**given.options)
+    letters = {} if dead_letter is None else {"deadLetter": dead_letter}
+    reader = spark.readStream.format("rdf").options(**{**letters, **given.options})
     reader = reader.option("pack", pack).option("source", str(number))
     if stateless:
         reader = reader.option("counted", "true")

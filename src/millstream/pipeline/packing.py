@@ -100,6 +100,12 @@ class Packer:
         self._settle()
 
     @property
+    def name(self) -> str:
+        """What its source is called where something is wrong with it."""
+        described = self._spread.sources[self._source]
+        return f"graph {described.name or 'default'}" if described.changes else str(described.name)
+
+    @property
     def takes_changes(self) -> bool:
         """Whether its source changes graphs."""
         return self._spread.sources[self._source].changes
