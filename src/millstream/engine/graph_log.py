@@ -43,6 +43,15 @@ class GraphElements:
 
 
 @dataclass(slots=True)
+class _Stated:
+    """A time that was stated before its graph, and the row that says so."""
+
+    at_ms: int
+    row: Ids
+    held: bool = False
+
+
+@dataclass(slots=True)
 class _Run:
     graph: int
     line: int
@@ -69,8 +78,10 @@ class GraphLog:
         self._untimed: dict[int, deque[_Run]] = {}
         self._waiting = 0
         # Times stated before their graph, and the last one used, which may be repeated.
-        self._times: dict[int, tuple[int, Ids]] = {}
+        self._times: dict[int, _Stated] = {}
+        self._stated: list[_Stated] = []
         self._used: tuple[int, int] | None = None
+        self._used_held = np.empty(0, np.int64)
         self._ready: list[_Run] = []
 
     def take(self, found: Scanned) -> GraphElements:
@@ -82,6 +93,12 @@ class GraphLog:
             for piece in run.pieces[run.held :]:
                 self._dictionary.hold(piece[:, :LINE].ravel())
             run.held = len(run.pieces)
+        for stated in self._stated:
+            if self._times.get(int(stated.row[SUBJECT])) is stated:
+                self._dictionary.hold(stated.row[:LINE])
+                stated.held = True
+        self._stated = []
+        self._hold_used()
         return given
 
     def _go_through(self, rows: Ids) -> None:
@@ -112,8 +129,8 @@ class GraphLog:
             stated = self._times.pop(graph, None)
             run = self._current = _Run(graph, int(rows[low, LINE]))
             if stated is not None:
-                run.at_ms = stated[0]
-                self._dictionary.release(stated[1][:LINE], _PAST)
+                run.at_ms = stated.at_ms
+                self._forget(stated)
         run.pieces.append(rows[low:high])
         run.size += high - low
         return run
@@ -148,16 +165,16 @@ class GraphLog:
             waiting.popleft().at_ms = at_ms
             if waiting:
                 self._untimed[graph] = waiting
-            self._use(graph, at_ms)
+            self._used = (graph, at_ms)
             return
         stated = self._times.get(graph)
-        if stated is not None and stated[0] != at_ms:
-            before = self._decoded(stated[1][OBJECT : OBJECT + 1])[0]
+        if stated is not None and stated.at_ms != at_ms:
+            before = self._decoded(stated.row[OBJECT : OBJECT + 1])[0]
             reason = f"the graph's time was already stated as {before}"
             self._rejections.reject(reason, line=line, column=1, text=self._text(row))
         elif stated is None and self._used != (graph, at_ms):
-            self._times[graph] = (at_ms, row)
-            self._dictionary.hold(row[:LINE])
+            self._times[graph] = _Stated(at_ms, row)
+            self._stated.append(self._times[graph])
 
     def _emit(self) -> None:
         while self._complete and (self._complete[0].at_ms is not None or self._waiting > self._max_waiting):
@@ -178,14 +195,13 @@ class GraphLog:
             else:
                 self._ready.append(run)
         self._complete.clear()
-        for _, row in self._times.values():
+        for stated in self._times.values():
             reason = "the time of a graph that has no statements"
-            self._rejections.reject(reason, line=int(row[LINE]), text=self._text(row))
-            self._dictionary.release(row[:LINE], _PAST)
+            self._rejections.reject(reason, line=int(stated.row[LINE]), text=self._text(stated.row))
+            self._forget(stated)
         self._times.clear()
-        if self._used is not None:
-            self._dictionary.release(np.array(self._used[:1], np.int64), _PAST)
-            self._used = None
+        self._used = None
+        self._hold_used()
         self._dictionary.release(self._generated, _PAST)
         return self._given()
 
@@ -198,13 +214,18 @@ class GraphLog:
         if run.at_ms is None:
             self._untimed.setdefault(run.graph, deque()).append(run)
         else:
-            self._use(run.graph, run.at_ms)
+            self._used = (run.graph, run.at_ms)
 
-    def _use(self, graph: int, at_ms: int) -> None:
-        self._dictionary.hold(np.array([graph], np.int64))
-        if self._used is not None:
-            self._dictionary.release(np.array(self._used[:1], np.int64), _PAST)
-        self._used = (graph, at_ms)
+    def _hold_used(self) -> None:
+        """Keeps the graph whose time was used last from being another's number in the next chunk."""
+        used = np.array([] if self._used is None else self._used[:1], np.int64)
+        self._dictionary.hold(used)
+        self._dictionary.release(self._used_held, _PAST)
+        self._used_held = used
+
+    def _forget(self, stated: _Stated) -> None:
+        if stated.held:
+            self._dictionary.release(stated.row[:LINE], _PAST)
 
     def _set_aside(self, run: _Run, reason: str) -> None:
         why = f"its time cannot be read: {run.fault}" if run.fault else reason
