@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from millstream.engine.intake import Encoder
 from millstream.pipeline.cell import Cell
@@ -81,17 +82,24 @@ class Job:
             CellKeeper(spread, number, lambda number=number: Cell(spread, number, sent))  # type: ignore[misc]
             for number in range(spread.cells.count)
         ]
-        self.answers: list[Row] = []
+        self._answers: list[Row] = []
+        self._flushed: list[Row] = []
         self.late: set[tuple[int, int, int, int]] = set()
 
-    def trigger(self, arrived: list[list[Element]], *, ended: bool = False) -> None:
-        """Everything that came since the last trigger, by source; `ended` tells all cells that no more will."""
+    @property
+    def answers(self) -> list[Row]:
+        """What was answered; of the end only if nothing came behind it."""
+        return self._answers + self._flushed
+
+    def trigger(self, arrived: list[list[Element]], *, ended: bool = False, open: bool = False) -> None:
+        """Everything that came since the last trigger, by source; `ended` tells all cells that no more will, in this run."""
+        self._flushed = []
         blobs: list[tuple[int, bytes]] = []
         for source, elements in enumerate(arrived):
             for part in _cut(elements, self._random):
                 blobs.extend(self.pack(source, part))
             if ended:
-                part = Part(source=source, sequence=self._next_part(source), ended=True)
+                part = Part(source=source, sequence=self._next_part(source), ended=True, open=open)
                 blobs.extend(self._packers[source].begin().nothing(part))
         self._random.shuffle(blobs)
         keys = keys_of(self.spread.cells.count)
@@ -106,15 +114,14 @@ class Job:
             worker = self._workers[0 if self._calm else self._random.randrange(2)]
             if not self._calm and self._random.random() < 0.1:
                 worker.clear()
-            outcome, living, _ = keeper.take(store, worker.get(cell), blobs)
+            outcome, living, kept = keeper.take(store, worker.get(cell), blobs)
             worker[cell] = living
             if self._calm or self._random.random() < 0.8:
                 break
             store.forget_attempt()
         store.commit()
-        rows = outcome.answers.to_pylist()
-        names = outcome.answers.column_names[2:]
-        self.answers.extend((row["at_ms"], row["weight"], tuple(row[name] for name in names)) for row in rows)
+        self._answers.extend(_rows(outcome.answers))
+        self._flushed.extend([] if kept.flushed is None else _rows(kept.flushed))
         self.late.update((r["source"], r["part"], r["element"], r["at_ms"]) for r in outcome.late.to_pylist())
 
     def _next_part(self, source: int) -> int:
@@ -147,6 +154,11 @@ class Job:
 
     def stored_slices(self) -> list[int]:
         return [len([key for key in store.committed if isinstance(key, tuple)]) for store in self._stores]
+
+
+def _rows(table: pa.Table) -> list[Row]:
+    names = table.column_names[2:]
+    return [(row["at_ms"], row["weight"], tuple(row[name] for name in names)) for row in table.to_pylist()]
 
 
 def _cut(items: list[Element], chance: random.Random) -> list[list[Element]]:

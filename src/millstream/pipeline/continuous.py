@@ -25,7 +25,7 @@ from millstream.engine.options import graph_iri, named_iri
 from millstream.errors import OptionError
 from millstream.language.windows import parse_duration
 from millstream.pipeline.frames import ended_blobs, pack_frame
-from millstream.pipeline.processor import ANSWERS, OUTPUT_SCHEMA, CellProcessor, from_bytes
+from millstream.pipeline.processor import ANSWERS, FLUSHED, OUTPUT_SCHEMA, CellProcessor, from_bytes
 from millstream.pipeline.sampling import sampled_sizes
 from millstream.pipeline.session import register
 from millstream.pipeline.shared import share
@@ -71,7 +71,7 @@ class Job:
         """The answers as rows: at_ms, weight and one string column a variable."""
         names = [v.value for v in self.spread.query.columns]
         columns = ["at_ms long", "weight long", *(f"`{name}` string" for name in names)]
-        only = self.packed.where(f.col("kind") == ANSWERS).select("blob")
+        only = self.packed.where(f.col("kind").isin(ANSWERS, FLUSHED)).select("blob")
         return only.mapInArrow(partial(_unpacked, tuple(names)), ", ".join(columns))
 
 
@@ -134,12 +134,13 @@ def plan_job(
     dead_letter: str | None = None,
     spark: SparkSession | None = None,
     before: Spread | None = None,
+    open_end: bool = False,
     on_rejected: OnRejected | None = None,
 ) -> Job:
     """As `continuous`, with what was decided; `on_rejected` is told what is malformed in datasets.
 
     `sample`: the sizes of views are those in the first piece of each stream's files. `before` is the plan that a job goes
-    on with.
+    on with. `open_end`: more may come in a later run, so sources that end wait for each other.
     """
     if not isinstance(cells, int) or isinstance(cells, bool) or cells < 1:
         raise OptionError(f"cells is a whole number of at least 1, got {cells!r}.")
@@ -176,9 +177,10 @@ def plan_job(
     pack = planned.to_json()
     stateless = planned.cells.stateless
     letters = None if dead_letter is None else os.path.abspath(dead_letter)
-    packing = partial(_packed, session, pack, once=once, stateless=stateless, dead_letter=letters)
-    frames = [packing(number, *each) for number, each in enumerate(inputs)]
     job = uuid.uuid4().hex
+    ends = {"end": str(once).lower(), "run": job, "open": str(open_end).lower()}
+    packing = partial(_packed, session, pack, ends=ends, stateless=stateless, dead_letter=letters)
+    frames = [packing(number, *each) for number, each in enumerate(inputs)]
     whole = reduce(DataFrame.unionByName, frames)
     if stateless:
         return Job(planned, whole.mapInArrow(partial(match_elements, job, pack, static), OUTPUT_SCHEMA))
@@ -217,7 +219,7 @@ def _packed(
     described: StreamedSource,
     source: StreamInput,
     *,
-    once: bool,
+    ends: Mapping[str, str],
     stateless: bool,
     dead_letter: str | None,
 ) -> DataFrame:
@@ -235,9 +237,7 @@ def _packed(
         reader = reader.option("counted", "true")
     if described.changes:
         reader = reader.option("changes", "true")
-    if once:
-        reader = reader.option("end", "true")
-    return reader.option("paths", json.dumps(given.paths)).load()
+    return reader.options(**ends).option("paths", json.dumps(given.paths)).load()
 
 
 def _as_files(source: Files | str) -> Files:

@@ -125,7 +125,7 @@ class Packer:
 
     def nothing(self, part: Part) -> Iterator[tuple[int, bytes]]:
         """The source has ended, or is idle: every cell is told."""
-        header = Header(self._source, part.sequence, 0, 0, 0, None, ended=part.ended, idle=part.beat)
+        header = Header(self._source, part.sequence, 0, 0, 0, None, ended=part.ended, idle=part.beat, open=part.open)
         yield from self._blobs(header, np.empty((0, 3), np.int64), {})
 
     def _blobs(self, header: Header, triples: Ids, times: dict[str, Ids]) -> Iterator[tuple[int, bytes]]:

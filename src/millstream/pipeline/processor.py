@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from millstream.pipeline.static import StaticData
 
 OUTPUT_SCHEMA = "kind int, blob binary"
-ANSWERS, LATE, STATS = 0, 1, 2
+ANSWERS, LATE, STATS, FLUSHED = 0, 1, 2, 3
 _MOST_LIVING = 64
 
 _living: dict[tuple[str, int], Living] = {}
@@ -66,12 +66,13 @@ class CellProcessor(StatefulProcessor):
         place = (self._job, number)
         # Taken out first: an attempt that fails leaves nothing that could be taken for good.
         living = _living.pop(place, None)
-        outcome, living, _ = keeper.take(_SparkStore(self._ledger, self._pieces), living, blobs)
-        _living[place] = living
+        outcome, living, kept = keeper.take(_SparkStore(self._ledger, self._pieces), living, blobs)
+        if kept.flushed is None:
+            _living[place] = living
         while len(_living) > _MOST_LIVING:
             _living.pop(next(iter(_living)))
-        for kind, table in ((ANSWERS, outcome.answers), (LATE, outcome.late)):
-            if table.num_rows:
+        for kind, table in ((ANSWERS, outcome.answers), (LATE, outcome.late), (FLUSHED, kept.flushed)):
+            if table is not None and table.num_rows:
                 yield pd.DataFrame({"kind": [kind], "blob": [to_bytes(table)]})
         if number == 0:
             yield pd.DataFrame({"kind": [STATS], "blob": [json.dumps(living.cell.stats).encode()]})

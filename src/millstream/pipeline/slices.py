@@ -5,6 +5,8 @@ before it, under a random token, and a ledger of the slices that still matter. A
 version and token are those of the ledger; one that is behind on the same line reads what it missed; everything else (a
 worker that died, an attempt that was never committed) is thrown away and made again. Going through slices emits nothing.
 
+The end of all sources is not kept: what it brings is given, and whoever goes on does so as if there had been no end.
+
 Of a trigger's blobs only those with rows that can still matter are kept whole; slices whose rows have all ended are
 dropped. Where rows have no known end, or there are too many slices, the cell's whole state becomes the first of them.
 """
@@ -19,13 +21,15 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
+import pyarrow as pa
 
 from millstream.engine.snapshot import pack, unpack
 from millstream.errors import SnapshotError
 from millstream.language.windows import Now, Range, Slide, Step
 from millstream.operators.rows import FOREVER, GRID, tick
-from millstream.pipeline.blobs import write_bare
+from millstream.pipeline.blobs import read_blob, write_bare
 from millstream.pipeline.cell import Cell, Outcome
+from millstream.pipeline.clock import Clock
 from millstream.pipeline.spread import Spread
 
 MOST_SLICES = 128
@@ -96,6 +100,8 @@ class Kept:
     replayed: int = 0
     rebuilt: bool = False
     stored_bytes: int = 0
+    flushed: pa.Table | None = None
+    """What the end of all sources brought, if they ended."""
 
 
 class CellKeeper:
@@ -117,17 +123,22 @@ class CellKeeper:
             raise SnapshotError(changed_message(ledger.spread, self._text))
         cell = self._current(store, ledger, living, kept)
         clock = cell.clock.dump()
+        blobs, end = _parted(blobs, cell.clock)
         outcome = cell.take(blobs)
         token = secrets.token_hex(8)
         ledger.version, ledger.token = ledger.version + 1, token
-        needed, end = self._needed(blobs, outcome, cell)
-        slice = Slice(ledger.version, token, 0, 0, end)
+        needed, until = self._needed(blobs, outcome, cell)
+        slice = Slice(ledger.version, token, 0, 0, until)
         self._write(store, slice, _written(json.dumps(clock).encode(), needed))
         ledger.slices.append(slice)
         kept.stored_bytes = slice.bytes
         self._tidy(store, ledger, cell)
         store.keep_ledger(ledger.to_json())
-        return outcome, Living(ledger.version, token, cell), kept
+        if not end:
+            return outcome, Living(ledger.version, token, cell), kept
+        kept.flushed = cell.take(end).answers
+        # A cell behind the end is nothing to go on with.
+        return outcome, Living(ledger.version, "", cell), kept
 
     def _current(self, store: Store, ledger: Ledger, living: Living | None, kept: Kept) -> Cell:
         """The cell as the ledger has it."""
@@ -199,6 +210,15 @@ class CellKeeper:
     def _drop(self, store: Store, slice: Slice) -> None:
         for number in range(slice.pieces):
             store.drop_piece(slice.version, number)
+
+
+def _parted(blobs: list[bytes], clock: Clock) -> tuple[list[bytes], list[bytes]]:
+    """The blobs of a trigger without those with which everything ends, and those."""
+    headers = [read_blob(blob)[0] for blob in blobs]
+    if not any(header.ended for header in headers) or not clock.ends_with(headers):
+        return blobs, []
+    ends = [blob for blob, header in zip(blobs, headers, strict=True) if header.ended]
+    return [blob for blob, header in zip(blobs, headers, strict=True) if not header.ended], ends
 
 
 def _window_lengths(spread: Spread) -> list[int | None]:
