@@ -19,7 +19,7 @@ from millstream.engine.answers import Answer
 from millstream.engine.batch import ElementBatch
 from millstream.engine.core import Core, Element, GraphChange, Happening, Stream, triples_of
 from millstream.engine.intake import Encoder, Intake
-from millstream.engine.lines import graph_sources, line_sources, rate_of
+from millstream.engine.lines import line_sources, rate_of
 from millstream.engine.options import Options, checked_time, graph_iri
 from millstream.engine.ordering import Ordering
 from millstream.engine.query import ContinuousQuery
@@ -235,12 +235,8 @@ class Engine:
         if rate is not None and sources is not None:
             self._scanning.read_lines(state, sources, rate)
             return
-        # Strict engines take what comes before a fault, and with a lateness elements wait one by one.
-        if not (self._options.lateness_ms or self._options.strict):
-            sources = graph_sources(source, format, time, element, self._set_aside)
-            if sources is not None:
-                self._scanning.read_graphs(state, sources)
-                return
+        if self._scanning.read_graphs(state, source, format, time, element):
+            return
         if time in (None, "column") and element is None and self._scanning.read_table(state, source):
             return
         elements = read_elements(

@@ -14,7 +14,7 @@ from millstream.engine.batch import ElementBatch
 from millstream.engine.core import Core, Element, GraphChange, Happening, Stream
 from millstream.engine.graph_log import GraphElements, GraphLog
 from millstream.engine.intake import Encoder, Intake
-from millstream.engine.lines import LineSource, batch_at_rate, first_at, scanned, set_aside, time_at
+from millstream.engine.lines import LineSource, batch_at_rate, first_at, graph_sources, scanned, set_aside, time_at
 from millstream.engine.options import checked_time
 from millstream.engine.ordering import Ordering
 from millstream.engine.tables import clean_table, table_batch
@@ -101,16 +101,23 @@ class Scanning:
                 self._offer_lines(stream, moved, before + statements, after + statements, rate)
             statements += scanner.statements
 
-    def read_graphs(self, stream: Stream, sources: list[LineSource]) -> None:
-        """Named graphs with their times, straight from the scanner to the queries."""
-        for source in sources:
+    def read_graphs(self, stream: Stream, source: object, format: str | None, time: str | None, element: str | None) -> bool:
+        """Named graphs with their times, straight from the scanner to the queries, if that is what a source has."""
+        # With a lateness elements wait one by one, and strict engines take what comes before a fault.
+        if self._strict or not self._ordering.passes_through:
+            return False
+        parts = graph_sources(source, format, time, element, self._set_aside)
+        if parts is None:
+            return False
+        for part in parts:
             # All of it: only who sees every quad knows where a graph ends, and which quads repeat others.
             scanner = Scanner(self._core.dictionary, graphs=True, scope=self._encoder.scope())
-            log = GraphLog(self._core.dictionary, Rejections(source.name, self._set_aside))
-            for found, _ in scanned(source, scanner):
-                set_aside(source, found, self._set_aside)
+            log = GraphLog(self._core.dictionary, Rejections(part.name, self._set_aside))
+            for found, _ in scanned(part, scanner):
+                set_aside(part, found, self._set_aside)
                 self._offer_graphs(stream, log.take(found))
             self._offer_graphs(stream, log.finish())
+        return True
 
     def _offer_graphs(self, stream: Stream, found: GraphElements) -> None:
         """Elements in the order of the log: those in time order together, late ones by themselves."""

@@ -231,13 +231,14 @@ def _packed(
         return packed.unionByName(spark.createDataFrame(end, PACKED_SCHEMA))
     given = _as_files(source)
     letters = {} if dead_letter is None else {"deadLetter": dead_letter}
-    reader = spark.readStream.format("rdf").options(**{**letters, **given.options})
+    # What the caller says of one source comes before what is said of all.
+    reader = spark.readStream.format("rdf").options(**{**letters, **ends, **given.options})
     reader = reader.option("pack", pack).option("source", str(number))
     if stateless:
         reader = reader.option("counted", "true")
     if described.changes:
         reader = reader.option("changes", "true")
-    return reader.options(**ends).option("paths", json.dumps(given.paths)).load()
+    return reader.option("paths", json.dumps(given.paths)).load()
 
 
 def _as_files(source: Files | str) -> Files:

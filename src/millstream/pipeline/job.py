@@ -152,7 +152,9 @@ class _SparkRun:
         read = {w.stream.value for w in query.query.windows}
         streams = {s.iri: self._files(inputs[s.path], number, i) for i, s in enumerate(options.streams) if s.iri in read}
         for iri in sorted(read - streams.keys()):
-            streams[iri] = self._files(str(self._nothing()), number, len(options.streams))
+            nothing = self._files(str(self._nothing()), number, len(options.streams))
+            # Nobody waits for more of it.
+            streams[iri] = Files(nothing.path, {**nothing.options, "open": "false"})
         changes = {}
         for i, source in enumerate(options.changes, len(options.streams) + 1):
             changes[source.graph] = self._files(inputs[source.path], number, i, time=options.changes_time)
