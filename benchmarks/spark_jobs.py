@@ -27,7 +27,7 @@ from pyspark.sql import DataFrame, SparkSession
 import millstream as ms
 from benchmarks.workloads import STREAM, Patterns, Triple, cqels, lines
 from millstream.pipeline.continuous import Job, files, plan_job
-from millstream.pipeline.processor import ANSWERS, from_bytes
+from millstream.pipeline.processor import ANSWERS, FLUSHED, from_bytes
 from millstream.pipeline.session import session
 
 RATE = "rate:1000"
@@ -160,7 +160,7 @@ def run_job(job: Job, checkpoint: Path, *, keep: bool = False) -> Ran:
     def take(batch: DataFrame, _: int) -> None:
         found = batch.toArrow()
         kinds, blobs = found["kind"].to_pylist(), found["blob"].to_pylist()
-        tables.extend(from_bytes(blob) for kind, blob in zip(kinds, blobs, strict=True) if kind == ANSWERS and blob)
+        tables.extend(from_bytes(blob) for kind, blob in zip(kinds, blobs, strict=True) if kind in (ANSWERS, FLUSHED))
         cpu.append(tree_cpu_s())
 
     progress = run_stream(job.packed, checkpoint, take)

@@ -168,10 +168,11 @@ def _timed(keeper: CellKeeper, store: DictStore, living: Living | None, blobs: l
 
     Cell.take = timed  # type: ignore[method-assign, assignment]
     try:
-        outcome, kept, _ = keeper.take(store, living, blobs)
+        outcome, kept, cost = keeper.take(store, living, blobs)
     finally:
         Cell.take = take  # type: ignore[method-assign]
-    return outcome.answers.num_rows, kept, took
+    flushed = 0 if cost.flushed is None else cost.flushed.num_rows
+    return outcome.answers.num_rows + flushed, kept, took
 
 
 class _Clock:

@@ -20,6 +20,16 @@ def test_a_source_that_is_given_twice_is_refused(tmp_path: Path, option: str, va
     assert "is given twice" in found.stderr
 
 
+def test_changes_without_a_time_are_refused_with_what_to_write(tmp_path: Path) -> None:
+    (tmp_path / "q.rq").write_text(SEEN)
+    (tmp_path / "a.nq").touch()
+    (tmp_path / "c.rdfp").touch()
+    given = ("--stream", "http://e/a=a.nq", "--changes", "c.rdfp")
+    found = millstream("run", "q.rq", "--engine", "spark", *given, cwd=tmp_path, code=2)
+    assert "on Spark changes need a time" in found.stderr
+    assert "--changes-time rate:N or arrival" in found.stderr
+
+
 def test_a_query_that_reads_what_another_constructs_is_refused(tmp_path: Path) -> None:
     made = "REGISTER ISTREAM <http://e/made> AS CONSTRUCT { ?x <http://e/q> ?y } { STREAM <http://e/a> [NOW] { ?x ?p ?y } }"
     (tmp_path / "made.rq").write_text(made)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from millstream.engine.intake import Encoder
-from millstream.pipeline.cell import Outcome
 from millstream.pipeline.keys import keys_of
 from millstream.pipeline.packing import Packer
 from millstream.pipeline.reading import Part
@@ -79,17 +79,24 @@ class Job:
         sent = None if static is None else StaticData.from_bytes(static.to_bytes())
         self._keepers = [cell_keeper(spread, number, sent) for number in range(spread.cells.count)]
         self._second = None if spread.stages is None else bucket_keeper(spread)
-        self.answers: list[Row] = []
+        self._answers: list[Row] = []
+        self._flushed: list[Row] = []
         self.late: set[tuple[int, int, int, int]] = set()
 
-    def trigger(self, arrived: list[list[Element]], *, ended: bool = False) -> None:
-        """Everything that came since the last trigger, by source; `ended` tells all cells that no more will."""
+    @property
+    def answers(self) -> list[Row]:
+        """What was answered; of the end only if nothing came behind it."""
+        return self._answers + self._flushed
+
+    def trigger(self, arrived: list[list[Element]], *, ended: bool = False, open: bool = False) -> None:
+        """Everything that came since the last trigger, by source; `ended` tells all cells that no more will, in this run."""
+        self._flushed = []
         blobs: list[tuple[int, bytes]] = []
         for source, elements in enumerate(arrived):
             for part in _cut(elements, self._random):
                 blobs.extend(self.pack(source, part))
             if ended:
-                part = Part(source=source, sequence=self._next_part(source), ended=True)
+                part = Part(source=source, sequence=self._next_part(source), ended=True, open=open)
                 blobs.extend(self._packers[source].begin().nothing(part))
         self._random.shuffle(blobs)
         keys = keys_of(self.spread.cells.count)
@@ -97,30 +104,32 @@ class Job:
         for cell, keeper in enumerate(self._keepers):
             ours = [blob for key, blob in blobs if key == keys[cell]]
             if ours:
-                sent.append(self._take(cell, keeper, ours).sent)
+                sent.extend(self._take(cell, keeper, ours))
         self._random.shuffle(sent)
         for bucket, to_bucket in enumerate(zip(*sent, strict=True)):
             assert self._second is not None
             self._take(len(self._keepers) + bucket, self._second, list(to_bucket))
 
-    def _take(self, cell: int, keeper: Keeper[Any], blobs: list[bytes]) -> Outcome:
+    def _take(self, cell: int, keeper: Keeper[Any], blobs: list[bytes]) -> list[list[bytes]]:
+        """What is sent on, behind the end apart."""
         store = self._stores[cell]
         while True:
             worker = self._workers[0 if self._calm else self._random.randrange(2)]
             if not self._calm and self._random.random() < 0.1:
                 worker.clear()
-            outcome, living, _ = keeper.take(store, worker.get(cell), blobs)
+            outcome, living, kept = keeper.take(store, worker.get(cell), blobs)
             worker[cell] = living
             if self._calm or self._random.random() < 0.8:
                 break
             store.forget_attempt()
         store.commit()
-        rows = outcome.answers.to_pylist()
-        names = outcome.answers.column_names[2:]
-        self.answers.extend((row["at_ms"], row["weight"], tuple(row[name] for name in names)) for row in rows)
+        self._answers.extend(_rows(outcome.answers))
         if outcome.late is not None:
             self.late.update((r["source"], r["part"], r["element"], r["at_ms"]) for r in outcome.late.to_pylist())
-        return outcome
+        if kept.flushed is None:
+            return [outcome.sent]
+        self._flushed.extend(_rows(kept.flushed.answers))
+        return [outcome.sent, kept.flushed.sent]
 
     def _next_part(self, source: int) -> int:
         self._parts[source] += 1
@@ -156,6 +165,11 @@ class Job:
     def stored_bytes(self) -> list[int]:
         """How much each cell, and then each bucket, keeps in its store."""
         return [sum(len(data) for key, data in s.committed.items() if isinstance(key, tuple)) for s in self._stores]
+
+
+def _rows(table: pa.Table) -> list[Row]:
+    names = table.column_names[2:]
+    return [(row["at_ms"], row["weight"], tuple(row[name] for name in names)) for row in table.to_pylist()]
 
 
 def _cut(items: list[Element], chance: random.Random) -> list[list[Element]]:

@@ -74,7 +74,8 @@ def expected(setting: Setting) -> tuple[Counter[Row], int]:
     return Counter((r["at_ms"], r["weight"], tuple(r[v] for v in query.variables)) for r in table), late
 
 
-def simulated(setting: Setting, cells: int, seed: int, cuts: list[int]) -> Job | None:
+def simulated(setting: Setting, cells: int, seed: int, cuts: list[int], ends: int = 0) -> Job | None:
+    """The job, run to its end; every so many triggers (`ends`) it had come to an end that was none."""
     try:
         job_plan = spread(
             setting.query, setting.sources, cells=cells, output=setting.output, lateness_ms=setting.lateness_ms
@@ -97,7 +98,7 @@ def simulated(setting: Setting, cells: int, seed: int, cuts: list[int]) -> Job |
             arrived.append(elements[:size])
             left[number] = elements[size:]
         if any(arrived):
-            job.trigger(arrived)
+            job.trigger(arrived, ended=bool(ends) and turn % ends == 0, open=True)
     job.trigger([[] for _ in left], ended=True)
     return job
 
@@ -111,6 +112,24 @@ def simulated(setting: Setting, cells: int, seed: int, cuts: list[int]) -> Job |
 )
 def test_cells_answer_as_one_engine(setting: Setting, cells: int, seed: int, cuts: list[int]) -> None:
     job = simulated(setting, cells, seed, cuts)
+    assume(job is not None)
+    assert job is not None
+    answers, _ = expected(setting)
+    assert Counter(job.answers) == answers
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(
+    some_settings(queries()),
+    st.sampled_from([1, 2, 3]),
+    st.integers(0, 1 << 30),
+    st.lists(st.integers(0, 4), max_size=6),
+    st.integers(1, 3),
+)
+def test_a_job_goes_on_behind_its_end_as_if_there_had_been_none(
+    setting: Setting, cells: int, seed: int, cuts: list[int], ends: int
+) -> None:
+    job = simulated(setting, cells, seed, cuts, ends)
     assume(job is not None)
     assert job is not None
     answers, _ = expected(setting)

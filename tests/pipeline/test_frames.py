@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -93,6 +94,88 @@ def test_what_is_no_stream_is_told(spark: SparkSession) -> None:
     frame = spark.createDataFrame(drawn(1, 1), SCHEMA)
     with pytest.raises(OptionError, match=r"some sources are DataFrames that do not stream, others stream"):
         pipeline.continuous(CHAIN, {STREAM: frame, "http://example.org/s1": "x"}, spark=spark)
+
+
+FAULTS: dict[str, tuple[Any, str]] = {
+    "s": ('"a literal"', "not a triple"),
+    "p": ("_:b", "not a triple"),
+    "o": ("oops", "not one N-Triples term"),
+    "at_ms": (None, "no time in the column at_ms"),
+}
+
+
+@pytest.mark.parametrize("column", FAULTS)
+def test_a_malformed_row_is_set_aside_and_its_element_goes_on(tmp_path: Path, column: str) -> None:
+    good = [(f"<http://example.org/{i}>", "<http://example.org/p0>", '"x"', 10 * (i // 2), f"e{i // 2}") for i in range(8)]
+    value, reason = FAULTS[column]
+    bad = dict(zip(("s", "p", "o", "at_ms", "element"), good[3], strict=True)) | {column: value}
+    rows = [*good[:3], tuple(bad.values()), *good[4:]]
+    pack = spread(PREFIX + "SELECT * { STREAM :s0 [RANGE 40] { ?a :p0 ?b } }", [StreamedSource(STREAM)], cells=1).to_json()
+    whole = [arrow(rows)]  # type: ignore[arg-type]
+    cut = [whole[0].slice(i, 3) for i in range(0, 8, 3)]
+    for number, batches in enumerate((whole, cut)):
+        folder = tmp_path / str(number)
+        found = blobs_of(list(pack_frame(pack, 0, iter(batches), str(folder))))
+        assert sum(batch.num_rows for _, batch in found) == 7
+        assert sum(header.elements for header, _ in found) == 4
+        (letters,) = folder.iterdir()
+        (letter,) = map(json.loads, letters.read_text().splitlines())
+        assert (letter["file"], letter["line"]) == (STREAM, 4)
+        assert reason in letter["reason"]
+        assert letter["text"].split() == [text for text in (bad["s"], bad["p"], bad["o"]) for text in text.split()]
+
+
+def test_rows_without_a_fault_are_never_looked_at_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("millstream.pipeline.soundness.read_rows", None)
+    pack = spread(CHAIN, [StreamedSource(STREAM, ordered=False)], cells=1).to_json()
+    assert blobs_of(list(pack_frame(pack, 0, iter([arrow(drawn(1, 30))]))))
+
+
+def test_an_element_of_two_times_is_set_aside_whole(tmp_path: Path) -> None:
+    rows = [("<http://example.org/a>", "<http://example.org/p0>", f'"{i}"', 10 * (i // 3), f"e{i // 3}") for i in range(9)]
+    rows[4] = (*rows[4][:3], 11, "e1")
+    pack = spread(CHAIN, [StreamedSource(STREAM, ordered=False)], cells=1).to_json()
+    found = blobs_of(list(pack_frame(pack, 0, iter([arrow(rows)]), str(tmp_path))))
+    assert sum(header.elements for header, _ in found) == 2
+    letters = [json.loads(line) for path in tmp_path.iterdir() for line in path.read_text().splitlines()]
+    assert [letter["line"] for letter in letters] == [4, 5, 6]
+
+
+def test_times_of_a_frame_may_be_timestamps() -> None:
+    rows = drawn(1, 20)
+    pack = spread(CHAIN, [StreamedSource(STREAM, ordered=False)], cells=1).to_json()
+    plain = arrow(rows)
+    for unit in ("s", "ms", "us", "ns"):
+        times = pa.array([row[3] * 1000 for row in rows], pa.int64()).cast(pa.timestamp("ms")).cast(pa.timestamp(unit))
+        as_ms = pa.array([row[3] * 1000 for row in rows], pa.int64())
+        place = plain.schema.get_field_index("at_ms")
+        stamped, numbered = (plain.set_column(place, "at_ms", column) for column in (times, as_ms))
+        found, wanted = (blobs_of(list(pack_frame(pack, 0, iter([each])))) for each in (stamped, numbered))
+        assert [header for header, _ in found] == [header for header, _ in wanted]
+
+
+def test_a_change_that_says_not_what_it_does_is_set_aside(tmp_path: Path) -> None:
+    query = PREFIX + "SELECT * { STREAM :s0 [RANGE 40] { ?a :p0 ?b } ?b :p1 ?c }"
+    sources = [StreamedSource(STREAM, ordered=False), StreamedSource(None, changes=True, ordered=False)]
+    pack = spread(query, sources, cells=1).to_json()
+    rows = [("<http://example.org/a>", "<http://example.org/p1>", f'"{i}"', i, None) for i in range(4)]
+    batch = arrow(rows).append_column("op", pa.array(["A", "nonsense", None, "D"]))  # type: ignore[arg-type]
+    found = blobs_of(list(pack_frame(pack, 1, iter([batch]), str(tmp_path))))
+    assert [op for _, table in found for op in table.column("op").to_pylist()] == [1, -1]
+    letters = [json.loads(line) for path in tmp_path.iterdir() for line in path.read_text().splitlines()]
+    assert [(letter["file"], letter["line"], letter["reason"]) for letter in letters] == [
+        ("graph default", line, "op is A or insert, D or delete") for line in (2, 3)
+    ]
+
+
+def test_a_stream_with_malformed_rows_is_answered_without_them(spark: SparkSession, tmp_path: Path) -> None:
+    rows = drawn(7, 40)
+    faulty: list[Any] = [*rows[:10], ("oops", "<http://example.org/p0>", '"x"', rows[10][3], rows[10][4]), *rows[10:]]
+    frame = spark.createDataFrame(faulty, SCHEMA).coalesce(1)
+    letters = tmp_path / "letters"
+    answers = pipeline.continuous(CHAIN, {STREAM: frame}, cells=2, dead_letter=str(letters), spark=spark)
+    assert rows_of(answers) == expected(CHAIN, rows, ended=True)
+    assert [path.read_text().count('"line": 11,') for path in letters.iterdir()] == [1]
 
 
 @pytest.mark.usefixtures("small_batches")

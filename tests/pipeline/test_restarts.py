@@ -57,6 +57,23 @@ def test_a_job_goes_on_and_another_is_refused(spark: SparkSession, tmp_path: Pat
     assert message.endswith(REFUSED)
 
 
+CLOSING = "SELECT RSTREAM ?b (COUNT(*) AS ?n) { STREAM <http://e/s> [RANGE 5s STEP 5s] { ?a <http://e/p> ?b } } GROUP BY ?b"
+
+
+@pytest.mark.long
+def test_a_run_goes_on_with_files_that_came_behind_its_end(tmp_path: Path) -> None:
+    # Of the first eight seconds the last three are in a window that only the end closes: the next run opens it again.
+    (tmp_path / "q.rq").write_text(CLOSING)
+    files = ["--stream", f"{STREAM}=in", "--time", "rate:1", "--format", "csv"]
+    for number in (1, 2):
+        write_file(tmp_path / "in", number)
+        millstream("run", "q.rq", *files, "--checkpoint", "cp", "--output", "out.csv", cwd=tmp_path)
+        millstream("run", "--engine", "embedded", "q.rq", *files, "--output", "at-once.csv", cwd=tmp_path)
+        found, wanted = ((tmp_path / name).read_text().splitlines() for name in ("out.csv", "at-once.csv"))
+        assert sorted(found) == sorted(wanted)
+        assert len(found) > 2
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("query", "options", "told"),

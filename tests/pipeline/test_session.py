@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from millstream import JavaMissingError, pipeline
 from millstream.pipeline.java import find_java
+from millstream.pipeline.session import _settings
 
 
 def fake_java(folder: Path, says: str) -> Path:
@@ -61,3 +62,10 @@ def test_a_java_that_is_not_there_is_missed(tmp_path: Path) -> None:
         find_java({"PATH": str(tmp_path)})
     home = fake_java(tmp_path / "home", "echo 'openjdk version \"21\" 2023-09-19' >&2")
     assert find_java({"PATH": str(home / "bin")}) == home / "bin" / "java"
+
+
+def test_checkpoints_on_this_machine_need_no_processes() -> None:
+    # Where files may be elsewhere, Spark's own choice stays: it knows which file systems rename at once.
+    name = "spark.sql.streaming.checkpointFileManagerClass"
+    assert _settings("local[2]")[name].endswith(".FileSystemBasedCheckpointFileManager")
+    assert name not in _settings("spark://elsewhere:7077")

@@ -124,6 +124,22 @@ def test_the_end_comes_with_the_last_file(tmp_path: Path) -> None:
     assert [shown(parts) for parts in batches(reader(empty, end="true"))] == [[("ended", 0)]]
 
 
+def test_a_later_run_goes_on_behind_the_end_and_ends_again(tmp_path: Path) -> None:
+    write(tmp_path, "a.nt")
+    first, second, third = (reader(tmp_path, end="true", run=str(run)) for run in range(3))
+    start = through_json(first.initialOffset())
+    end = through_json(first.latestOffset(start, ReadAllAvailable()))
+    assert first.latestOffset(end, ReadAllAvailable()) == end
+    # Nothing has come: the second run has an end of its own to tell, and no file.
+    again = through_json(second.latestOffset(end, ReadAllAvailable()))
+    assert [shown([part for part, _ in task.value]) for task in second.partitions(end, again)] == [[("ended", 2)]]
+    assert second.latestOffset(again, ReadAllAvailable()) == again
+    write(tmp_path, "b.nt")
+    more = through_json(third.latestOffset(again, ReadAllAvailable()))
+    parts = [part for task in third.partitions(again, more) for part, _ in task.value]
+    assert shown(parts) == [("b.nt", 3), ("ended", 4)]
+
+
 def test_an_idle_source_says_so_once_each_time(tmp_path: Path) -> None:
     write(tmp_path, "a.nt")
     stream = reader(tmp_path, idle="200ms")

@@ -17,7 +17,7 @@ from millstream.cli.merging import Lane, Merge
 from millstream.cli.paced import PacedEngine
 from millstream.cli.sources import StandardInput, make_feed
 from millstream.cli.terminal import fail
-from millstream.engine.lines import line_sources, rate_of
+from millstream.engine.lines import graph_sources, line_sources, rate_of
 from millstream.errors import LateElementError, QueryError
 from millstream.rdf import Rejected
 from millstream.rdf.element import bounded
@@ -62,7 +62,7 @@ class _Embedded:
 
     @property
     def _alone(self) -> bool:
-        """Whether the engine's fast way in is open: lines at a rate, from one source, once."""
+        """Whether one of the engine's fast ways in is open: lines at a rate or graphs of N-Quads, from one source, once."""
         options = self._options
         if (
             len(options.streams) != 1
@@ -73,9 +73,12 @@ class _Embedded:
         ):
             return False
         path, format, element = options.streams[0].path, options.input_format, options.element
-        if path == STANDARD or rate_of(options.time, element) is None:
+        if path == STANDARD:
             return False
-        return line_sources(path, format, element, lambda rejected: None) is not None
+        if rate_of(options.time, element) is not None:
+            return line_sources(path, format, element, lambda rejected: None) is not None
+        # Strict runs take what comes before a fault, element by element.
+        return not options.strict and graph_sources(path, format, options.time, element, lambda _: None) is not None
 
     def _fresh_engine(self) -> PacedEngine:
         options = self._options

@@ -234,6 +234,8 @@ class Engine:
         if rate is not None and sources is not None:
             self._scanning.read_lines(state, sources, rate)
             return
+        if self._scanning.read_graphs(state, source, format, time, element):
+            return
         if time in (None, "column") and element is None and self._scanning.read_table(state, source):
             return
         elements = read_elements(

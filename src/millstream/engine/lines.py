@@ -1,4 +1,4 @@
-"""The fast way in: N-Triples and N-Quads where each line is an element and times follow a rate.
+"""The fast way in: N-Triples and N-Quads where each line is an element and times follow a rate, and N-Quads of graphs.
 
 Bytes go to the scanner kernel in chunks; what no query can match is never encoded. Everything else takes the readers of
 `millstream.rdf`, with the same elements.
@@ -43,6 +43,16 @@ def rate_of(time: str | None, element: str | None) -> Fraction | None:
         return None
     option = parse_time_option(time)
     return option.rate if option.kind is TimeKind.RATE else None
+
+
+def graph_sources(
+    source: object, format: str | None, time: str | None, element: str | None, receiver: OnRejected
+) -> list[LineSource] | None:
+    """The parts of a source, if all are N-Quads whose graphs are elements and say when they happened."""
+    if element not in (None, "graph") or (time is not None and parse_time_option(time).kind is not TimeKind.PROV):
+        return None
+    found = line_sources(source, format, "line", receiver)
+    return found if found and all(part.format is Format.N_QUADS for part in found) else None
 
 
 def line_sources(source: object, format: str | None, element: str | None, receiver: OnRejected) -> list[LineSource] | None:

@@ -8,17 +8,19 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from millstream.engine.batch import ElementBatch
 from millstream.engine.core import Core, Element, GraphChange, Happening, Stream
+from millstream.engine.graph_log import GraphElements, GraphLog
 from millstream.engine.intake import Encoder, Intake
-from millstream.engine.lines import LineSource, batch_at_rate, first_at, scanned, set_aside, time_at
+from millstream.engine.lines import LineSource, batch_at_rate, first_at, graph_sources, scanned, set_aside, time_at
 from millstream.engine.options import checked_time
 from millstream.engine.ordering import Ordering
 from millstream.engine.tables import clean_table, table_batch
 from millstream.errors import DataError
 from millstream.kernels.scanner import Scanned, Scanner
-from millstream.rdf import Format, OnRejected
+from millstream.rdf import Format, OnRejected, Rejections
 
 
 class Scanning:
@@ -98,6 +100,52 @@ class Scanning:
                 moved = replace(found, index=found.index + statements) if statements else found
                 self._offer_lines(stream, moved, before + statements, after + statements, rate)
             statements += scanner.statements
+
+    def read_graphs(self, stream: Stream, source: object, format: str | None, time: str | None, element: str | None) -> bool:
+        """Named graphs with their times, straight from the scanner to the queries, if that is what a source has."""
+        # With a lateness elements wait one by one, and strict engines take what comes before a fault.
+        if self._strict or not self._ordering.passes_through:
+            return False
+        parts = graph_sources(source, format, time, element, self._set_aside)
+        if parts is None:
+            return False
+        for part in parts:
+            # All of it: only who sees every quad knows where a graph ends, and which quads repeat others.
+            scanner = Scanner(self._core.dictionary, graphs=True, scope=self._encoder.scope())
+            log = GraphLog(self._core.dictionary, Rejections(part.name, self._set_aside))
+            for found, _ in scanned(part, scanner):
+                set_aside(part, found, self._set_aside)
+                self._offer_graphs(stream, log.take(found))
+            self._offer_graphs(stream, log.finish())
+        return True
+
+    def _offer_graphs(self, stream: Stream, found: GraphElements) -> None:
+        """Elements in the order of the log: those in time order together, late ones by themselves."""
+        bounds = np.searchsorted(found.element, np.arange(len(found.at_ms) + 1))
+        first, point = 0, self._ordering.point_ms
+        for place, at_ms in enumerate(found.at_ms.tolist()):
+            if point is None or at_ms >= point:
+                point = at_ms
+                continue
+            self._offer_run(stream, found, bounds, first, place)
+            some = found.triples[bounds[place] : bounds[place + 1]]
+            self._set_late(checked_time(at_ms), Element(stream.iri, Intake(some, np.arange(len(some)), len(some))))
+            first = place + 1
+        self._offer_run(stream, found, bounds, first, len(found.at_ms))
+
+    def _offer_run(self, stream: Stream, found: GraphElements, bounds: npt.NDArray[np.int64], first: int, last: int) -> None:
+        if first == last:
+            return
+        self._check_pending()
+        low, high = int(bounds[first]), int(bounds[last])
+        at_ms = found.at_ms[first:last]
+        checked_time(int(at_ms[0]))
+        totals = stream.triples + bounds[first + 1 : last + 1] - low
+        number = stream.triples + 1 + np.arange(high - low)
+        element = found.element[low:high] - first
+        counts = (stream.triples, stream.elements + 1)
+        batch = ElementBatch(stream.iri, at_ms, found.triples[low:high], element, number, totals, *counts)
+        self._take_batch(stream, batch, last - first)
 
     def _offer_lines(self, stream: Stream, found: Scanned, first: int, last: int, rate: Fraction) -> None:
         """The statements of a source from one number up to another; those that are late are set aside first."""

@@ -110,7 +110,7 @@ def table_batch(clean: CleanTable, scanner: Scanner, stream: str, elements: int,
         totals = triples + 1 + np.arange(size)
         return ElementBatch(stream, clean.at_ms, table, element, triples + 1 + row, totals, triples, elements + 1)
     # Repeats within an element are one triple: the first of each stays.
-    repeat = _repeats(element, table)
+    repeat = repeats(element, table)
     counted = np.bincount(clean.element, minlength=size) - np.bincount(element[repeat], minlength=size)
     totals = triples + np.cumsum(counted)
     rank = np.arange(clean.rows)
@@ -120,7 +120,7 @@ def table_batch(clean: CleanTable, scanner: Scanner, stream: str, elements: int,
     return ElementBatch(stream, clean.at_ms, table[kept], element[kept], number, totals, triples, elements + 1)
 
 
-def _repeats(element: npt.NDArray[np.int64], triples: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+def repeats(element: npt.NDArray[np.int64], triples: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     """Which rows have come before in their element."""
     rows = np.column_stack([element, triples])
     first, _ = RowCounter(4).apply(rows, np.ones(len(rows), np.int64))

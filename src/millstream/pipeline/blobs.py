@@ -22,6 +22,10 @@ from millstream.rdf.canonical import term_of
 Ids = npt.NDArray[np.int64]
 TERMS = ("s", "p", "o")
 _HEADER = b"millstream"
+# A blob goes through a shuffle and into the state store, maybe out of it again: IRIs shrink to an eighth.
+_COMPRESSED = pa.ipc.IpcWriteOptions(compression="zstd")
+_PLAIN = pa.ipc.IpcWriteOptions()
+_WORTH_BYTES = 1 << 12
 _DEFAULT_GRAPH = "<urn:millstream:default-graph>"
 
 
@@ -43,6 +47,8 @@ class Header:
     """For each of these times the number in the part of the first element that has it."""
     ended: bool = False
     idle: bool = False
+    open: bool = False
+    """Whether a source that has ended may have more in a later run."""
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -76,9 +82,10 @@ def graph_of(term: str) -> str | None:
 
 def write_blob(header: Header, columns: Mapping[str, pa.Array[Any]]) -> bytes:
     schema = pa.schema([pa.field(name, array.type) for name, array in columns.items()], {_HEADER: header.to_bytes()})
+    batch = pa.RecordBatch.from_arrays(list(columns.values()), schema=schema)
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, schema) as writer:
-        writer.write_batch(pa.RecordBatch.from_arrays(list(columns.values()), schema=schema))
+    with pa.ipc.new_stream(sink, schema, options=_COMPRESSED if batch.nbytes >= _WORTH_BYTES else _PLAIN) as writer:
+        writer.write_batch(batch)
     return sink.getvalue().to_pybytes()
 
 

@@ -19,7 +19,7 @@ from millstream.engine.reporting import CloseReporter
 from millstream.errors import MillstreamError
 from millstream.operators.rows import ELEMENT, FOREVER, Column, Deltas, tick
 from millstream.pipeline.cell import KEEPS_ALL, Outcome
-from millstream.pipeline.sending import Progress, SentRows, read_sent
+from millstream.pipeline.sending import Progress, SentRows, is_end, read_sent
 from millstream.pipeline.spread import Spread
 from millstream.plan.nodes import Node
 from millstream.plan.partitioning import waits_for_streams
@@ -67,6 +67,13 @@ class Bucket:
         outcome = Outcome(self._query.take_table(), None, [], blobs, FOREVER)
         self._core.housekeeping()
         return outcome
+
+    def parted(self, blobs: list[bytes]) -> tuple[list[bytes], list[bytes]]:
+        """The blobs of a trigger without those that cells sent behind the end of everything, and those."""
+        ends = [is_end(blob) for blob in blobs]
+        return [b for b, end in zip(blobs, ends, strict=True) if not end], [
+            b for b, end in zip(blobs, ends, strict=True) if end
+        ]
 
     def _check(self, progress: list[Progress]) -> None:
         cells = sorted(p.cell for p in progress)

@@ -162,11 +162,19 @@ class Cell:
         seen_of = [(header, latest.get(place)) for place, (header, _) in enumerate(given)]
         sent: list[bytes] = []
         if self._outbox is not None:
-            sent = self._outbox.write(self.passed, self._first(), self._core.dictionary)
+            sent = self._outbox.write(self.passed, self._first(), self._core.dictionary, ended=self._finished)
         needed, end = self._ends.needed(blobs, seen_of, self.passed)
         outcome = Outcome(self._query.take_table(), self._late(late), sent, needed, end)
         self._core.housekeeping()
         return outcome
+
+    def parted(self, blobs: list[bytes]) -> tuple[list[bytes], list[bytes]]:
+        """The blobs of a trigger without those with which everything ends, and those."""
+        headers = [read_blob(blob)[0] for blob in blobs]
+        if not any(header.ended for header in headers) or not self.clock.ends_with(headers):
+            return blobs, []
+        ends = [blob for blob, header in zip(blobs, headers, strict=True) if header.ended]
+        return [blob for blob, header in zip(blobs, headers, strict=True) if not header.ended], ends
 
     def _rows(self, source: int, part: int, batch: pa.RecordBatch, at_ms: Ids) -> Rows:
         size = batch.num_rows

@@ -22,7 +22,10 @@ _AT_ONCE = 10_000
 def pack_changes(part: Part, packer: Packer, on_rejected: OnRejected) -> Iterator[Iterator[tuple[int, bytes]]]:
     """The blobs of a part, chunk by chunk."""
     if part.rate is None and part.arrival_ms is None:
-        raise OptionError(f"{part.path}: changes do not say when they happened; give the option time, rate:N or arrival")
+        raise OptionError(
+            f"{part.path}: changes do not say when they happened; give the option time, rate:N or arrival, or load what is "
+            "there before the first element as a dataset"
+        )
     waiting: list[Change] = []
     chunk = before = 0
     with open_piece(part.path, part.start, part.end) as piece:

@@ -33,6 +33,8 @@ class SourceClock:
     triples: int = 0
     ended: bool = False
     idle: bool = False
+    open: bool = False
+    """It has ended for this run only, so nothing passes it before all have ended."""
 
 
 class Clock:
@@ -57,7 +59,7 @@ class Clock:
         for header in headers:
             source = self.sources[header.source]
             if header.ended or header.idle:
-                source.ended, source.idle = header.ended, header.idle
+                source.ended, source.idle, source.open = header.ended, header.idle, header.open
                 seen.append(_Seen(header.part, 0, None, None))
                 continue
             part = header.part
@@ -75,7 +77,8 @@ class Clock:
         return seen
 
     def _bring(self, source: SourceClock, header: Header, seen: _Seen) -> None:
-        source.idle = False
+        # What had ended goes on: files came for a later run.
+        source.idle = source.ended = False
         if seen.rate is None:
             assert header.largest_ms is not None
             largest = header.largest_ms
@@ -92,7 +95,8 @@ class Clock:
 
     def advance(self) -> None:
         """Moves the point as far as the sources allow; it never goes back."""
-        lagging = [(i, s) for i, s in enumerate(self.sources) if not (s.ended or s.idle)]
+        over = self.ended
+        lagging = [(i, s) for i, s in enumerate(self.sources) if not s.idle and not (s.ended and (over or not s.open))]
         if lagging:
             reached = min(self._reached(i, s) for i, s in lagging)
         else:
@@ -109,6 +113,14 @@ class Clock:
     @property
     def ended(self) -> bool:
         return all(source.ended for source in self.sources)
+
+    def ends_with(self, headers: list[Header]) -> bool:
+        """Whether with the chunks of a trigger the last source ends."""
+        ended = [source.ended for source in self.sources]
+        for header in sorted(headers, key=lambda header: header.place):
+            if header.ended or header.idle or header.elements:
+                ended[header.source] = header.ended
+        return all(ended)
 
     def dump(self) -> dict[str, Any]:
         return {"sources": [asdict(s) for s in self.sources], "point": list(self.point), "triggers": self._triggers}

@@ -9,6 +9,7 @@ any DataFrame with the columns s, p, o, at_ms and, for elements of several tripl
 from __future__ import annotations
 
 import json
+import os
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -24,7 +25,15 @@ from millstream.engine.options import graph_iri, named_iri
 from millstream.errors import OptionError
 from millstream.language.windows import parse_duration
 from millstream.pipeline.frames import ended_blobs, pack_frame
-from millstream.pipeline.processor import ANSWERS, OUTPUT_SCHEMA, SENT_SCHEMA, BucketProcessor, CellProcessor, from_bytes
+from millstream.pipeline.processor import (
+    ANSWERS,
+    FLUSHED,
+    OUTPUT_SCHEMA,
+    SENT_SCHEMA,
+    BucketProcessor,
+    CellProcessor,
+    from_bytes,
+)
 from millstream.pipeline.sampling import sampled_sizes
 from millstream.pipeline.session import register
 from millstream.pipeline.shared import share
@@ -70,7 +79,7 @@ class Job:
         """The answers as rows: at_ms, weight and one string column a variable."""
         names = [v.value for v in self.spread.query.columns]
         columns = ["at_ms long", "weight long", *(f"`{name}` string" for name in names)]
-        only = self.packed.where(f.col("kind") == ANSWERS).select("blob")
+        only = self.packed.where(f.col("kind").isin(ANSWERS, FLUSHED)).select("blob")
         return only.mapInArrow(partial(_unpacked, tuple(names)), ", ".join(columns))
 
 
@@ -87,13 +96,15 @@ def continuous(
     t0_ms: int = 0,
     sizes: Mapping[int, float] | None = None,
     once: bool = False,
+    dead_letter: str | None = None,
     spark: SparkSession | None = None,
 ) -> DataFrame:
     """A streaming DataFrame of answers: `at_ms`, `weight`, one string column a variable.
 
     `streams` and `changes` are DataFrames, paths or `files(...)`; `datasets` what the graphs hold at the start, by graph,
     None being the default graph. `sizes`, by the place of a triple pattern in the query, say how large views are relative to
-    each other, for choosing cells. `once`: paths end with the files that are there, and so do windows.
+    each other, for choosing cells. `once`: paths end with the files that are there, and so do windows. `dead_letter` is a
+    folder for what is malformed.
     """
     job = plan_job(
         text,
@@ -107,6 +118,7 @@ def continuous(
         t0_ms=t0_ms,
         sizes=sizes,
         once=once,
+        dead_letter=dead_letter,
         spark=spark,
     )
     return job.answers()
@@ -127,14 +139,16 @@ def plan_job(
     sizes: Mapping[int, float] | None = None,
     sample: bool = False,
     once: bool = False,
+    dead_letter: str | None = None,
     spark: SparkSession | None = None,
     before: Spread | None = None,
+    open_end: bool = False,
     on_rejected: OnRejected | None = None,
 ) -> Job:
     """As `continuous`, with what was decided; `on_rejected` is told what is malformed in datasets.
 
     `sample`: the sizes of views are those in the first piece of each stream's files. `before` is the plan that a job goes
-    on with.
+    on with. `open_end`: more may come in a later run, so sources that end wait for each other.
     """
     if not isinstance(cells, int) or isinstance(cells, bool) or cells < 1:
         raise OptionError(f"cells is a whole number of at least 1, got {cells!r}.")
@@ -170,8 +184,11 @@ def plan_job(
         static = share(session.sparkContext, read_static(datasets, planned, on_rejected or _raised, base=base).to_bytes())
     pack = planned.to_json()
     stateless = planned.cells.stateless
-    frames = [_packed(session, pack, number, *each, once=once, stateless=stateless) for number, each in enumerate(inputs)]
+    letters = None if dead_letter is None else os.path.abspath(dead_letter)
     job = uuid.uuid4().hex
+    ends = {"end": str(once).lower(), "run": job, "open": str(open_end).lower()}
+    packing = partial(_packed, session, pack, ends=ends, stateless=stateless, dead_letter=letters)
+    frames = [packing(number, *each) for number, each in enumerate(inputs)]
     whole = reduce(DataFrame.unionByName, frames)
     if stateless:
         return Job(planned, whole.mapInArrow(partial(match_elements, job, pack, static), OUTPUT_SCHEMA))
@@ -214,24 +231,25 @@ def _packed(
     described: StreamedSource,
     source: StreamInput,
     *,
-    once: bool,
+    ends: Mapping[str, str],
     stateless: bool,
+    dead_letter: str | None,
 ) -> DataFrame:
     if isinstance(source, DataFrame):
-        packed = source.mapInArrow(partial(pack_frame, pack, number), PACKED_SCHEMA)
+        packed = source.mapInArrow(partial(pack_frame, pack, number, dead_letter=dead_letter), PACKED_SCHEMA)
         if source.isStreaming:
             return packed
         end = [(key, bytearray(blob)) for key, blob in ended_blobs(pack, number)]
         return packed.unionByName(spark.createDataFrame(end, PACKED_SCHEMA))
     given = _as_files(source)
-    reader = spark.readStream.format("rdf").options(**given.options)
+    letters = {} if dead_letter is None else {"deadLetter": dead_letter}
+    # What the caller says of one source comes before what is said of all.
+    reader = spark.readStream.format("rdf").options(**{**letters, **ends, **given.options})
     reader = reader.option("pack", pack).option("source", str(number))
     if stateless:
         reader = reader.option("counted", "true")
     if described.changes:
         reader = reader.option("changes", "true")
-    if once:
-        reader = reader.option("end", "true")
     return reader.option("paths", json.dumps(given.paths)).load()
 
 

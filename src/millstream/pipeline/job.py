@@ -25,7 +25,7 @@ from millstream.engine.feeding import fed_stream
 from millstream.errors import DataError, LateElementError, MillstreamError, OptionError, SnapshotError
 from millstream.pipeline.complaints import complaint_of
 from millstream.pipeline.continuous import DEFAULT_CELLS, Files, Job, plan_job
-from millstream.pipeline.processor import ANSWERS, LATE, STATS, from_bytes
+from millstream.pipeline.processor import ANSWERS, FLUSHED, LATE, STATS, from_bytes
 from millstream.pipeline.quiet import said_to
 from millstream.pipeline.session import session
 from millstream.pipeline.slices import changed_message
@@ -60,6 +60,7 @@ class _SparkRun:
         self._clocks: list[int | None] = [None] * len(run.options.queries)
 
         self._sources: dict[int, tuple[StreamedSource, ...]] = {}
+        self._flushed: dict[int, list[pa.Table]] = {}
 
     def run(self) -> None:
         try:
@@ -80,6 +81,9 @@ class _SparkRun:
                     spark.stop()
             with self._lock:
                 self._collect_letters()
+                # Behind the record, so that a later run cuts it off again and goes on as if there had been no end.
+                for number, tables in self._flushed.items():
+                    self._emit(number, tables)
         finally:
             for spool in self._spools:
                 spool.close()
@@ -97,6 +101,12 @@ class _SparkRun:
             if twice:
                 what = twice[0] or "the default graph"
                 raise OptionError(f"{option} {what} is given twice: on Spark, put its files in one folder or glob")
+        if options.changes and options.changes_time is None:
+            raise OptionError(
+                "on Spark changes need a time, since their files and those of the streams are read side by side: give "
+                "--changes-time rate:N or arrival; what is there before the first element can be a --dataset; with "
+                "--engine embedded, changes without a time happen before the first element."
+            )
         for query in options.queries:
             fed = fed_stream(query.query)
             readers = [
@@ -142,11 +152,11 @@ class _SparkRun:
         read = {w.stream.value for w in query.query.windows}
         streams = {s.iri: self._files(inputs[s.path], number, i) for i, s in enumerate(options.streams) if s.iri in read}
         for iri in sorted(read - streams.keys()):
-            streams[iri] = self._files(str(self._nothing()), number, len(options.streams))
+            nothing = self._files(str(self._nothing()), number, len(options.streams))
+            # Nobody waits for more of it.
+            streams[iri] = Files(nothing.path, {**nothing.options, "open": "false"})
         changes = {}
         for i, source in enumerate(options.changes, len(options.streams) + 1):
-            if options.changes_time is None:
-                raise OptionError("on Spark changes need a time: give --changes-time rate:N or arrival")
             changes[source.graph] = self._files(inputs[source.path], number, i, time=options.changes_time)
         datasets: dict[str | None, object] = {}
         for source in options.datasets:
@@ -160,6 +170,7 @@ class _SparkRun:
             lateness=options.lateness_ms,
             sample=True,
             once=not options.follow,
+            open_end=options.checkpoint is not None,
             spark=spark,
             before=Spread.from_json(plan.read_text()) if plan.exists() else None,
             on_rejected=self._malformed_dataset,
@@ -232,6 +243,9 @@ class _SparkRun:
         try:
             found = batch.toArrow()
             with self._lock:
+                flushed = [row["blob"] for row in found.to_pylist() if row["kind"] == FLUSHED]
+                # The last end counts: an earlier run may have come to one after which more was found.
+                self._flushed[number] = [from_bytes(blob) for blob in flushed]
                 if id > self._record.batches.get(str(number), -1):
                     self._write(number, found)
                     self._record.keep(number, id, self._run)
@@ -258,10 +272,12 @@ class _SparkRun:
                 self._count(number, json.loads(blob))
         self._late(number, late)
         self._collect_letters()
+        self._emit(number, tables)
+
+    def _emit(self, number: int, tables: list[pa.Table]) -> None:
         if tables:
-            whole = pa.concat_tables(tables)
             everything = [self._empty(i) for i in range(len(self._options.queries))]
-            everything[number] = whole.sort_by("at_ms")
+            everything[number] = pa.concat_tables(tables).sort_by("at_ms")
             self._run.emit(everything)
             self._run.flush()
 

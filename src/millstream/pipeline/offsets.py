@@ -50,9 +50,10 @@ class Offset:
     elements: int = 0
     # When the batch was found, where that is the time of its elements.
     arrival_ms: int | None = None
-    # Whether the batch says that the source is idle, or has ended.
+    # Whether the batch says that the source is idle.
     idle: bool = False
-    ended: bool = False
+    # The run in which it says that the source has ended, if it does.
+    ended: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """As Spark keeps it."""

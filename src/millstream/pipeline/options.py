@@ -30,7 +30,7 @@ from millstream.rdf.grouping import check_element_option
 
 _NAMES = (
     "path", "paths", "format", "time", "element", "base", "maxFilesPerTrigger", "maxBytesPerTrigger", "splitBytes",
-    "deadLetter", "idle", "end", "changes", "counted", "pack", "source",
+    "deadLetter", "idle", "end", "run", "open", "changes", "counted", "pack", "source",
 )  # fmt: skip
 _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 SPLIT_BYTES = 64 << 20
@@ -51,6 +51,8 @@ class SourceOptions:
     dead_letter: str | None = None
     idle_ms: int | None = None
     end: bool = False
+    run: str = ""
+    open: bool = False
     changes: bool = False
     counted: bool = False
     pack: str | None = None
@@ -84,6 +86,8 @@ def read_options(given: Mapping[str, str]) -> SourceOptions:
         dead_letter=_without_scheme(options["deadLetter"]) if options.get("deadLetter") else None,
         idle_ms=_duration(options, "idle"),
         end=_flag(options, "end"),
+        run=options.get("run", "once"),
+        open=_flag(options, "open"),
         changes=_flag(options, "changes"),
         counted=_flag(options, "counted"),
         pack=options.get("pack"),

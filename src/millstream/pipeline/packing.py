@@ -100,6 +100,12 @@ class Packer:
         self._settle()
 
     @property
+    def name(self) -> str:
+        """What its source is called where something is wrong with it."""
+        described = self._spread.sources[self._source]
+        return f"graph {described.name or 'default'}" if described.changes else str(described.name)
+
+    @property
     def takes_changes(self) -> bool:
         """Whether its source changes graphs."""
         return self._spread.sources[self._source].changes
@@ -119,7 +125,7 @@ class Packer:
 
     def nothing(self, part: Part) -> Iterator[tuple[int, bytes]]:
         """The source has ended, or is idle: every cell is told."""
-        header = Header(self._source, part.sequence, 0, 0, 0, None, ended=part.ended, idle=part.beat)
+        header = Header(self._source, part.sequence, 0, 0, 0, None, ended=part.ended, idle=part.beat, open=part.open)
         yield from self._blobs(header, np.empty((0, 3), np.int64), {})
 
     def _blobs(self, header: Header, triples: Ids, times: dict[str, Ids]) -> Iterator[tuple[int, bytes]]:

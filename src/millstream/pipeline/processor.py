@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 OUTPUT_SCHEMA = "kind int, blob binary"
 SENT_SCHEMA = "bucket int, kind int, blob binary"
-ANSWERS, LATE, STATS, SENT = 0, 1, 2, 3
+ANSWERS, LATE, STATS, FLUSHED, SENT = 0, 1, 2, 3, 4
 _MOST_LIVING = 64
 
 _living: dict[tuple[str, str, int], Living[Any]] = {}
@@ -66,15 +66,17 @@ class _Kept(StatefulProcessor):
             known = _spreads[self._job] = (Spread.from_json(self._spread), static)
         return known
 
-    def _take(self, keeper: Keeper[Any], number: int, blobs: list[bytes]) -> tuple[Outcome, Living[Any]]:
+    def _take(self, keeper: Keeper[Any], number: int, blobs: list[bytes]) -> tuple[Outcome, Living[Any], Outcome | None]:
+        """What a trigger brought, and what the end did if it is that."""
         place = (self._job, type(self).__name__, number)
         # Taken out first: an attempt that fails leaves nothing that could be taken for good.
         living = _living.pop(place, None)
-        outcome, living, _ = keeper.take(_SparkStore(self._ledger, self._pieces), living, blobs)
-        _living[place] = living
+        outcome, living, kept = keeper.take(_SparkStore(self._ledger, self._pieces), living, blobs)
+        if kept.flushed is None:
+            _living[place] = living
         while len(_living) > _MOST_LIVING:
             _living.pop(next(iter(_living)))
-        return outcome, living
+        return outcome, living, kept.flushed
 
 
 class CellProcessor(_Kept):
@@ -92,11 +94,12 @@ class CellProcessor(_Kept):
         spread, static = self._known()
         number = keys_of(spread.cells.count).index(int(key[0]))
         blobs = [bytes(blob) for frame in rows for blob in frame["blob"]]
-        outcome, living = self._take(cell_keeper(spread, number, static), number, blobs)
+        outcome, living, end = self._take(cell_keeper(spread, number, static), number, blobs)
         # What is not for a bucket passes through one of them, or through none.
         keys = keys_of(spread.cells.buckets)
-        found = [(key, SENT, blob) for key, blob in zip(keys, outcome.sent, strict=False)]
-        tables = ((ANSWERS, outcome.answers), (LATE, outcome.late))
+        sent = [outcome.sent, [] if end is None else end.sent]
+        found = [(key, SENT, blob) for blobs in sent for key, blob in zip(keys, blobs, strict=False)]
+        tables = ((ANSWERS, outcome.answers), (LATE, outcome.late), (FLUSHED, None if end is None else end.answers))
         found += [(keys[0], kind, to_bytes(table)) for kind, table in tables if table is not None and table.num_rows]
         if number == 0:
             found.append((keys[0], STATS, json.dumps(living.cell.stats).encode()))
@@ -126,9 +129,10 @@ class BucketProcessor(_Kept):
             blobs.extend(bytes(blob) for blob in frame["blob"][sent])
             if not sent.all():
                 yield frame.loc[~sent, ["kind", "blob"]]
-        outcome, _ = self._take(bucket_keeper(spread), keys_of(spread.cells.buckets).index(int(key[0])), blobs)
-        if outcome.answers.num_rows:
-            yield pd.DataFrame({"kind": [ANSWERS], "blob": [to_bytes(outcome.answers)]})
+        outcome, _, end = self._take(bucket_keeper(spread), keys_of(spread.cells.buckets).index(int(key[0])), blobs)
+        for kind, table in ((ANSWERS, outcome.answers), (FLUSHED, None if end is None else end.answers)):
+            if table is not None and table.num_rows:
+                yield pd.DataFrame({"kind": [kind], "blob": [to_bytes(table)]})
 
 
 class _SparkStore:

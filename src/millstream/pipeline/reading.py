@@ -2,8 +2,8 @@
 
 A part is a file or a range of one. Its blank nodes are named after the file's path, so that all its parts, whenever
 and wherever they are read, have the same nodes. Lines whose times are known without looking at them (`rate:N`,
-`arrival`) go from the file to the scanner kernel; everything else takes the readers of `millstream.rdf`, with the same
-elements.
+`arrival`), and N-Quads of graphs that state theirs, go from the file to the scanner kernel; everything else takes the
+readers of `millstream.rdf`, with the same elements.
 
 Under `rate:N` a time depends on how many elements came before, which no part knows; so a reading says which of its
 part's elements a triple belongs to, and whoever knows the counts of earlier parts tells the times (`times_at_rate`).
@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from pyoxigraph import DefaultGraph, Triple
 
+from millstream.engine.graph_log import GraphElements, GraphLog
 from millstream.errors import DataError, OptionError
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanner
@@ -62,6 +63,8 @@ class Part:
     # Without data: the source has ended, or is idle.
     ended: bool = False
     beat: bool = False
+    # Whether a source that has ended may have more in a later run.
+    open: bool = False
 
     @property
     def rate(self) -> Fraction | None:
@@ -108,12 +111,19 @@ def read_part(
         if option is not None and option.kind is TimeKind.ARRIVAL and part.arrival_ms is None:
             raise OptionError("a part with time 'arrival' needs the time of its arrival")
         timed = option is not None and option.kind in (TimeKind.RATE, TimeKind.ARRIVAL)
+        graphs = choice.format is Format.N_QUADS and not choice.messages and part.element in (None, "graph")
         if timed and is_by_line(choice, part.time, part.element):
             stream = ByteStream(piece, Rejections(part.path, counted))
             head = stream.read(CHUNK_BYTES)
             # In the middle of a file there is nothing to announce.
             if piece.start or not is_message_log(head):
                 yield from _by_scanner(part, head, stream, dictionary, summary, counted, choice.format is Format.N_QUADS)
+                return
+        if graphs and (option is None or option.kind is TimeKind.PROV):
+            stream = ByteStream(piece, Rejections(part.path, counted))
+            head = stream.read(CHUNK_BYTES)
+            if not is_message_log(head):
+                yield from _by_graph(part, head, stream, dictionary, counted)
                 return
     with open_piece(part.path, part.start, part.end) as piece:
         counted.piece = piece
@@ -196,6 +206,29 @@ def _by_scanner(
         )
         before = scanner.statements
         text = ahead
+
+
+def _by_graph(part: Part, head: bytes, stream: ByteStream, dictionary: Dictionary, counted: _Counted) -> Iterator[Reading]:
+    # Without a summary: only who sees every quad knows where a graph ends.
+    scanner = Scanner(dictionary, graphs=True, scope=scope_of(part) + "l")
+    log = GraphLog(dictionary, Rejections(part.path, counted))
+    text = head
+    while text:
+        scanned = scanner.feed(text)
+        for line, column, reason, line_text in scanned.errors:
+            counted(Rejected(part.path, line, column, reason, line_text))
+        yield _reading(log.take(scanned), counted.take(), last=False)
+        text = _chunk(stream)
+    scanned = scanner.feed(b"", True)
+    for line, column, reason, line_text in scanned.errors:
+        counted(Rejected(part.path, line, column, reason, line_text))
+    yield _reading(log.take(scanned), counted.take(), last=False)
+    yield _reading(log.finish(), counted.take(), last=True)
+
+
+def _reading(found: GraphElements, rejected: int, *, last: bool) -> Reading:
+    elements = len(found.at_ms)
+    return Reading(found.triples, found.graph, found.element, found.at_ms, None, elements, rejected, last)
 
 
 def _chunk(stream: ByteStream) -> bytes:

@@ -99,6 +99,8 @@ class Progress:
     """The tick up to which everything has happened."""
     first: tuple[int, int, int, int] | None
     """The first element of any stream, once that is certain: time, source, part, number."""
+    ended: bool = False
+    """Whether all sources have ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,9 @@ class Outbox:
             deltas, names = deltas.pick(ours), names[ours]
         self._rows.append((deltas, names))
 
-    def write(self, passed: int, first: tuple[int, int, int, int] | None, dictionary: Dictionary) -> list[bytes]:
+    def write(
+        self, passed: int, first: tuple[int, int, int, int] | None, dictionary: Dictionary, *, ended: bool
+    ) -> list[bytes]:
         """A blob for each bucket with all that was named, and what time brought by itself."""
         for deltas in self._run.reporter.take():
             assert not ((deltas.tick & 3) == ELEMENT).any()
@@ -161,7 +165,7 @@ class Outbox:
         names = np.concatenate([np.empty((0, len(NAME)), np.int64), *(n for _, n in kept)])
         tick, weight = _joined([d.tick for d, _ in kept]), _joined([d.weight for d, _ in kept])
         rows = SentRows(columns[:, 0], columns[:, 1:], tick, weight, names)
-        progress = Progress(self._cell, passed, first)
+        progress = Progress(self._cell, passed, first, ended)
         if self._buckets == 1:
             return [_written(progress, rows, dictionary)]
         to = self._bucket_of(rows, dictionary)
@@ -202,11 +206,8 @@ def read_sent(blobs: Sequence[bytes], width: int, dictionary: Dictionary) -> tup
     progress, batches = [], []
     for data in blobs:
         with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
-            batch = reader.read_next_batch()
-        fields = json.loads((batch.schema.metadata or {})[_HEADER])
-        first = None if fields["first"] is None else tuple(fields["first"])
-        progress.append(Progress(fields["cell"], fields["passed"], first))
-        batches.append(batch)
+            progress.append(_progress(reader.schema))
+            batches.append(reader.read_next_batch())
     part, tick, weight = (_joined([numbers_of(b, name) for b in batches]) for name in ("of", "tick", "weight"))
     names = np.column_stack([_joined([numbers_of(b, name) for b in batches]) for name in NAME])
     columns = np.empty((len(tick), width), np.int64)
@@ -214,3 +215,15 @@ def read_sent(blobs: Sequence[bytes], width: int, dictionary: Dictionary) -> tup
         columns[:, i] = _joined([ids_of(b, f"c{i}", dictionary) for b in batches])
     order = np.lexsort((*(names[:, i] for i in reversed(range(len(NAME)))), tick))
     return progress, SentRows(part, columns, tick, weight, names).pick(order)
+
+
+def is_end(blob: bytes) -> bool:
+    """Whether a cell sent it when all sources had ended."""
+    with pa.ipc.open_stream(pa.py_buffer(blob)) as reader:
+        return _progress(reader.schema).ended
+
+
+def _progress(schema: pa.Schema) -> Progress:
+    fields = json.loads((schema.metadata or {})[_HEADER])
+    first = None if fields["first"] is None else tuple(fields["first"])
+    return Progress(fields["cell"], fields["passed"], first, fields["ended"])

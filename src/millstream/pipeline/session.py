@@ -95,6 +95,10 @@ def _settings(master: str | None) -> dict[str, str]:
         # A machine whose own name does not resolve would not start.
         settings["spark.driver.host"] = "localhost"
         settings["spark.driver.bindAddress"] = "127.0.0.1"
+        # The other one starts a process for every question about a file of this machine, forty a trigger.
+        settings["spark.sql.streaming.checkpointFileManagerClass"] = (
+            "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+        )
     return settings
 
 

@@ -5,6 +5,8 @@ before it, under a random token, and a ledger of the slices that still matter. A
 version and token are those of the ledger; one that is behind on the same line reads what it missed; everything else (a
 worker that died, an attempt that was never committed) is thrown away and made again. Going through slices emits nothing.
 
+The end of all sources is not kept: what it brings is given, and whoever goes on does so as if there had been no end.
+
 Of a trigger's blobs only those with rows that can still matter are kept whole; slices whose rows have all ended are
 dropped. Where rows have no known end, or there are too many slices, the cell's whole state becomes the first of them.
 The second stage is kept in the same way; its rows have no known end.
@@ -56,6 +58,9 @@ class Steady(Protocol):
 
     def take(self, blobs: list[bytes]) -> Outcome:
         """The blobs of one trigger, in any order."""
+
+    def parted(self, blobs: list[bytes]) -> tuple[list[bytes], list[bytes]]:
+        """The blobs of a trigger without those with which everything ends, and those."""
 
     @property
     def passed(self) -> int:
@@ -121,6 +126,8 @@ class Kept:
     replayed: int = 0
     rebuilt: bool = False
     stored_bytes: int = 0
+    flushed: Outcome | None = None
+    """What the end of all sources brought, if they ended."""
 
 
 class Keeper(Generic[T]):
@@ -140,6 +147,7 @@ class Keeper(Generic[T]):
             raise SnapshotError(changed_message(ledger.spread, self._text))
         cell = self._current(store, ledger, living, kept)
         mark = cell.mark()
+        blobs, end = cell.parted(blobs)
         outcome = cell.take(blobs)
         token = secrets.token_hex(8)
         ledger.version, ledger.token = ledger.version + 1, token
@@ -149,7 +157,11 @@ class Keeper(Generic[T]):
         kept.stored_bytes = slice.bytes
         self._tidy(store, ledger, cell)
         store.keep_ledger(ledger.to_json())
-        return outcome, Living(ledger.version, token, cell), kept
+        if not end:
+            return outcome, Living(ledger.version, token, cell), kept
+        kept.flushed = cell.take(end)
+        # A cell behind the end is nothing to go on with.
+        return outcome, Living(ledger.version, "", cell), kept
 
     def _current(self, store: Store, ledger: Ledger, living: Living[T] | None, kept: Kept) -> T:
         """The cell as the ledger has it."""

@@ -90,7 +90,7 @@ class RdfReader(DataSourceReader):
         files = list_files(options.paths, any_ending=any_ending, outside=options.dead_letter)
         offset, _ = move_on(Offset(), files, lambda file: _cuts(options, file))
         if options.end:
-            offset = replace(offset, ended=True, sequence=offset.sequence + 1)
+            offset = replace(offset, ended=options.run, sequence=offset.sequence + 1)
         return _tasks(options, Offset(), _with_extras(options, Offset(), offset))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -133,8 +133,6 @@ class RdfStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """The offset behind the next batch, or `start` itself if there is none."""
         options = self._options
         offset = Offset.from_json(start)
-        if offset.ended:
-            return start
         limited = not isinstance(limit, ReadAllAvailable)
         files, bytes = (options.max_files, options.max_bytes) if limited else (None, None)
         found = self._look()
@@ -142,9 +140,12 @@ class RdfStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             moved, complete = replace(offset, batch=(), arrival_ms=None), True
         else:
             moved, complete = move_on(offset, found, lambda file: _cuts(options, file), max_files=files, max_bytes=bytes)
-        ends = options.end and complete
+        if moved.batch:
+            moved = replace(moved, ended="")
+        # Each run ends once, also where an earlier one had come to the same end.
+        ends = options.end and complete and moved.ended != options.run
         if ends:
-            moved = replace(moved, ended=True, sequence=moved.sequence + 1)
+            moved = replace(moved, ended=options.run, sequence=moved.sequence + 1)
         if moved.batch:
             self._quiet_since = time.monotonic()
             return _with_extras(options, offset, moved).to_json()
@@ -152,7 +153,7 @@ class RdfStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return moved.to_json()
         self._nothing_new = (found, offset.sequence)
         if self._is_idle(offset):
-            return replace(moved, idle=True, sequence=offset.sequence + 1).to_json()
+            return replace(moved, idle=True, ended="", sequence=offset.sequence + 1).to_json()
         return start
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
@@ -240,8 +241,16 @@ def _tasks(options: SourceOptions, start: Offset, end: Offset) -> list[InputPart
             before += file.counts[number] if file.counts else 0
     tasks = _shared(parts, options.split_bytes)
     if end.idle or end.ended:
-        news = Part(source=options.source, sequence=sequence, time=options.time, ended=end.ended, beat=not end.ended)
-        tasks.append([(news, before)])
+        news = Part(
+            source=options.source,
+            sequence=sequence,
+            time=options.time,
+            ended=bool(end.ended),
+            beat=not end.ended,
+            open=options.open,
+        )
+        # Behind the last data: a task of its own could need a worker of its own, which takes a second to start.
+        tasks = [*tasks[:-1], [*(tasks[-1] if tasks else []), (news, before)]]
     return [PartPartition(task) for task in tasks]
 
 
