@@ -11,7 +11,7 @@ import pytest
 import rdflib
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from millstream import DataError, Engine, LateElementError, OptionError, QuerySyntaxError
+from millstream import DataError, Engine, LateElementError, OptionError, QuerySyntaxError, UnsupportedQueryError
 from tests.engine.machines import forget_all_that_may_be
 from tests.engine.notation import NAMESPACE, S, T, answer_set, emitted, nt, over
 
@@ -430,3 +430,30 @@ def test_many_queries_answer_as_each_alone() -> None:
         # Within a change rows go by ids, which are given out as terms come.
         assert sorted(emitted(query)) == sorted(emitted(lone)), text
         assert answer_set(query) == answer_set(lone), text
+
+
+def fed(name: str, read: str, output: str) -> str:
+    pattern = f"STREAM :{read} [RANGE 5] {{ ?s :p ?o }}"
+    return f"PREFIX : <http://example.org/> REGISTER {output} :{name} AS CONSTRUCT {{ ?o :p ?s }} {{ {pattern} }}"
+
+
+def test_queries_that_would_answer_each_other_without_end_are_refused() -> None:
+    engine = Engine()
+    with pytest.raises(UnsupportedQueryError, match="without end"):
+        engine.register(fed("a", "a", "RSTREAM"))
+    with pytest.raises(UnsupportedQueryError, match="without end"):
+        engine.register(fed("a", "a", "ISTREAM"), output="rstream")
+    engine.register(fed("b", "a", "RSTREAM"))
+    engine.register(fed("c", "b", "ISTREAM"))
+    with pytest.raises(UnsupportedQueryError, match="each other"):
+        engine.register(fed("a", "c", "ISTREAM"))
+    query = engine.register(fed("d", "c", "RSTREAM"))
+    engine.push("http://example.org/a", "<http://e/1> <http://example.org/p> <http://e/2> .", at_ms=0)
+    assert len(query.take()) == 1
+
+
+def test_what_is_new_alone_may_go_in_a_circle() -> None:
+    engine = Engine()
+    query = engine.register(fed("a", "a", "ISTREAM"))
+    engine.push("http://example.org/a", "<http://e/1> <http://example.org/p> <http://e/2> .", at_ms=0)
+    assert len(query.take()) == 2

@@ -14,6 +14,7 @@ import numpy as np
 
 from millstream.engine.batch import ElementBatch
 from millstream.engine.datasets import Triples
+from millstream.errors import UnsupportedQueryError
 from millstream.language import algebra as a
 from millstream.operators.rows import GRID, time_of
 
@@ -54,6 +55,30 @@ class Feeding:
         if self.active:
             for run in runs:
                 self._place(run, (), runs)
+
+    def check(self, query: a.Query) -> None:
+        """Refuses a query that closes a circle in which whole answer sets are fed again with every element."""
+        fed = fed_stream(query)
+        if fed is None:
+            return
+        others = [run.query for run in self._core.runs]
+        # Each way from what it feeds, with whether somebody on it feeds whole answer sets.
+        ways = [(fed, query.output is a.Output.RSTREAM, frozenset((fed,)))]
+        read = {window.stream.value for window in query.windows}
+        while ways:
+            stream, whole, path = ways.pop()
+            if stream in read and whole:
+                raise UnsupportedQueryError(
+                    "queries that feed each other with RSTREAM, which would answer each other without end",
+                    instead="Write ISTREAM, which gives what is new alone.",
+                    text=query.text,
+                    place=query.place,
+                )
+            for other in others:
+                further = fed_stream(other)
+                reads = any(window.stream.value == stream for window in other.windows)
+                if reads and further is not None and further not in path:
+                    ways.append((further, whole or other.output is a.Output.RSTREAM, path | {further}))
 
     def _place(self, run: QueryRun, path: tuple[QueryRun, ...], runs: list[QueryRun]) -> None:
         if run in self._order or run in path:

@@ -68,6 +68,7 @@ class Registry:
     def register(self, text: str, output: str | None, on_answer: OnAnswer, base: str | None, now_ms: int) -> ContinuousQuery:
         """A query that has been shown the datasets as they are."""
         query = self._made(text, output, on_answer, base, now_ms)
+        self._core.feeding.check(query.query)
         shape = self._shape_of(query, now_ms)
         if shape is None or not self._join(query, shape):
             family = self._alone(query, shape)

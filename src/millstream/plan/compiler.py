@@ -55,6 +55,10 @@ def compile_query(query: a.Query, places: Collection[int] = ()) -> Node:
     """
     if query.form is a.Form.DESCRIBE:
         raise _refused(query, "DESCRIBE", "Write a CONSTRUCT with the triples you want of each resource.", query.place)
+    windows = {w.stream.value for w in query.windows}
+    if query.form is a.Form.CONSTRUCT and query.output is a.Output.RSTREAM and query.name in windows:
+        what = "a CONSTRUCT with RSTREAM that reads its own stream, which would answer itself without end"
+        raise _refused(query, what, "Write ISTREAM, which gives what is new alone.", query.place)
     query = with_solutions(lifted(query, places) if places else query)
     compiler = Compiler(query, places)
     members = compiler.members
