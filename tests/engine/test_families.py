@@ -215,6 +215,20 @@ def test_each_member_has_its_answers_in_order() -> None:
     assert [[s["y"].value[-2:] for s in q.solutions()] for q in queries] == [["l2", "l1"], ["l2", "l3"]]
 
 
+def test_each_member_has_the_first_rows_of_its_own_order() -> None:
+    engine = Engine()
+    text = f"""PREFIX : <{NAMESPACE}> SELECT CHANGES ?x {{
+        STREAM <{S}> [RANGE 10] {{ ?x :at :%s }} }} ORDER BY ?x LIMIT 1"""
+    queries = [engine.register(text % room) for room in ("hall", "lab", "attic")]
+    engine.push(S, nt("b at hall", "c at hall", "d at lab"), at_ms=1)
+    engine.push(S, nt("a at lab"), at_ms=2)
+    engine.finish()
+    assert runs(engine) == 1
+    assert emitted(queries[0]) == ["1 +b", "11 -b"]
+    assert sorted(emitted(queries[1])) == sorted(["1 +d", "2 +a", "2 -d", "12 -a"])
+    assert emitted(queries[2]) == []
+
+
 def test_a_closed_member_is_gone_and_the_others_hear_nothing() -> None:
     engine = named("a", "b", "c")
     queries = [engine.register(where_is(p), output="rstream") for p in "abc"]
@@ -270,7 +284,6 @@ def test_over_datasets_alone_one_may_come_at_any_time() -> None:
 
 
 APART = {
-    "the first of an order": "SELECT ?x {{ {stream} {{ ?x :at {node} }} }} ORDER BY ?x LIMIT 1",
     "what would be multiplied out": "SELECT ?x {{ {stream} {{ ?x :at ?y OPTIONAL {{ ?y :in {node} }} }} }}",
     "blank nodes of its own": "CONSTRUCT {{ ?x :seen [] }} WHERE {{ {stream} {{ ?x :at {node} }} }}",
     "predicates": "SELECT ?x {{ {stream} {{ ?x {node} ?y }} }}",
