@@ -19,10 +19,10 @@ from tests.engine.notation import NAMESPACE, S, answer_set, emitted, nt, over
 from tests.engine.scenarios import Close, Register, Session, Step
 from tests.engine.test_batches import table_of
 
-some = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-@settings(some, max_examples=60)
+@settings(some, max_examples=40)
 @given(family_sessions(), st.booleans())
 def test_members_answer_as_recomputed(session: Session, take_each: bool) -> None:
     run_session(session, take_each=take_each)
@@ -126,6 +126,24 @@ def test_a_query_alone_keeps_its_constants_in_place() -> None:
     query = engine.register(where_is("a"))
     # Of two names it asks for one.
     assert query.stats["stored"] == 1
+
+
+def test_what_no_member_asks_for_is_dropped_unread() -> None:
+    engine = Engine()
+    queries = [engine.register(over("RANGE 10", f":{person} :at ?y")) for person in "ab"]
+    engine.push(S, nt("a at l", "b at l", "c at l"), at_ms=1)
+    assert (runs(engine), engine.stats["kept"]) == (1, 2)
+    queries[1].close()
+    engine.push(S, nt("a at m", "b at m", "c at m"), at_ms=2)
+    assert engine.stats["kept"] == 3
+    assert [emitted(q) for q in queries] == [["1 +l", "2 +m"], ["1 +l"]]
+
+
+def test_a_name_that_looks_like_a_function_is_a_name() -> None:
+    engine = named("Brandon", "a")
+    queries = [engine.register(where_is(name)) for name in ("a", "Brandon")]
+    engine.push(S, nt("Brandon at l"), at_ms=1)
+    assert (runs(engine), [emitted(q) for q in queries]) == (1, [[], ["1 +Brandon l"]])
 
 
 def test_equal_queries_are_one() -> None:
