@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from pyoxigraph import Variable
 
 from millstream.kernels.dictionary import Dictionary
@@ -41,12 +43,12 @@ def build(node: n.Node, dictionary: Dictionary, keeper: Keeper, salt: str) -> Op
             )
         case n.Group():
             return _group(node, dictionary, keeper)
-        case n.TopK(inner, conditions, completion, offset, limit):
+        case n.TopK(inner, conditions, completion, offset, limit, tag):
             keys = _places(tuple(v for v, _ in conditions), inner.variables)
             ordered = tuple((place, down) for place, (_, down) in zip(keys, conditions, strict=True))
-            return ranking.TopK(
-                len(inner.variables), ordered, _places(completion, inner.variables), offset, limit, dictionary
-            )
+            width, completed = len(inner.variables), _places(completion, inner.variables)
+            make = partial(ranking.TopK, width, ordered, completed, offset, limit, dictionary)
+            return make() if tag is None else ranking.TopKOfEach(width, inner.variables.index(tag), make)
         case n.Closure():
             return _closure(node, dictionary, keeper)
         case n.Template(_, triples, solution, tags):

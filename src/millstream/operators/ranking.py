@@ -6,11 +6,14 @@ left: so which rows are in the slice depends on the rows alone.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.ranking import ALL, ASCENDING, DESCENDING, TERM, Ranking
+from millstream.operators.deltas import consolidated, empty
 from millstream.operators.ordering import Ordering
 from millstream.operators.rows import Column, Deltas
 
@@ -56,6 +59,44 @@ class TopK:
     def stats(self) -> dict[str, int]:
         found = self._ranking.stats
         return {"rows": found["rows"], "weight": found["weight"], "bytes": found["bytes"]}
+
+
+class TopKOfEach:
+    """The rows between two ranks of each of several orders, told apart by a column; one without rows is forgotten."""
+
+    def __init__(self, width: int, tag: int, make: Callable[[], TopK]) -> None:
+        self._width = width
+        self._tag = tag
+        self._make = make
+        self._orders: dict[int, TopK] = {}
+
+    def begin(self, at_tick: int, change: int) -> Deltas:
+        """Nothing: no rows have no slice."""
+        return empty(self._width)
+
+    def apply(self, rows: Deltas) -> Deltas:
+        """What changes of the rows make of the slices."""
+        tags = rows.columns[:, self._tag]
+        order = np.argsort(tags, kind="stable")
+        found = []
+        for part in np.split(order, np.flatnonzero(np.diff(tags[order])) + 1):
+            tag = int(tags[part[0]])
+            top = self._orders.get(tag)
+            if top is None:
+                top = self._orders[tag] = self._make()
+            found.append(top.apply(rows.pick(part)))
+            if not top.stats["rows"]:
+                del self._orders[tag]
+        if len(found) == 1:
+            return found[0]
+        columns = np.concatenate([d.columns for d in found])
+        tick, change, weight = (
+            np.concatenate(parts) for parts in zip(*((d.tick, d.change, d.weight) for d in found), strict=True)
+        )
+        return consolidated(Deltas(columns, tick, change, weight))
+
+    def close(self, at_tick: int) -> None:
+        """Nothing: it makes no terms."""
 
 
 def sort_rows(

@@ -19,7 +19,7 @@ from millstream.plan.conjunction import GraphSource, Source, SourcedPattern, Win
 from millstream.plan.emptiness import has_solutions_of_nothing
 from millstream.plan.fresh import with_solutions
 from millstream.plan.lifting import lifted
-from millstream.plan.members import Members, RunsApartError
+from millstream.plan.members import Members
 from millstream.plan.nodes import (
     TRUTH,
     Aggregate,
@@ -150,7 +150,8 @@ class Compiler:
                 # An order matters where it chooses rows, and at the root.
                 return self.compile(inner, scope)
             case a.Slice():
-                return kept(self.select(pattern, scope)[0], in_scope(pattern))
+                node = self.select(pattern, scope)[0]
+                return kept(node, (*in_scope(pattern), *self.members.tags(node)))
             case a.Service():
                 instead = "Load what it gives with --dataset or engine.load, or let it arrive as a stream."
                 raise _refused(self.query, "SERVICE", instead, pattern.place)
@@ -389,13 +390,10 @@ class Compiler:
         tags = self.members.tags(node)
         node = kept(node, tuple(dict.fromkeys((*projection, *(key for key, _ in keys), *tags))))
         if bounds is not None:
-            if tags:
-                # Ranks are kept of all rows, not of those of each member.
-                raise RunsApartError
             if scope.given:
                 instead = "Take the LIMIT or OFFSET out of the GRAPH ?g or EXISTS block, or name the graph."
                 raise _refused(self.query, "LIMIT or OFFSET inside of GRAPH ?g or a correlated EXISTS", instead, None)
-            node = TopK(node, tuple(keys), projection, bounds.offset, bounds.limit)
+            node = TopK(node, tuple(keys), projection, bounds.offset, bounds.limit, *tags)
         return node, tuple(keys)
 
 

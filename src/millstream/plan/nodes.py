@@ -306,7 +306,10 @@ class Group(Shared):
 
 @dataclass(frozen=True, eq=False)
 class TopK(Shared):
-    """The rows at places `offset` to `offset + limit` of an order: by conditions, completed by columns in term order."""
+    """The rows at places `offset` to `offset + limit` of an order: by conditions, completed by columns in term order.
+
+    With a tag there is an order for each of its values.
+    """
 
     input: Node
     conditions: tuple[tuple[Variable, bool], ...]
@@ -314,6 +317,7 @@ class TopK(Shared):
     completion: tuple[Variable, ...]
     offset: int
     limit: int | None
+    tag: Variable | None = None
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
