@@ -51,7 +51,7 @@ class Size:
 SIZES: dict[Effort, Size] = {
     "smoke": Size(20_000, 400, (100, 1_000), Thoroughness(2, 2, 0.1), 1),
     "quick": Size(300_000, 10_000, (10, 100, 1_000, 10_000), Thoroughness(4, 5, 0.3), 3),
-    "full": Size(1_500_000, 200_000, (10, 100, 1_000, 10_000, 100_000), Thoroughness(12, 20, 2.0), 5),
+    "full": Size(1_000_000, 100_000, (10, 100, 1_000, 10_000, 100_000), Thoroughness(6, 10, 0.6), 3),
 }
 
 
