@@ -63,7 +63,7 @@ def run(effort: Effort, progress: Progress) -> Part:
             times.add(way, name, [seconds / whole for seconds in timed.each])
         rows.append([name, triples / whole, *(timed.seconds / whole for timed in found.values()), answers.pop()])
     note = f"medians of {size.rounds}, least to most; windows of {size.window:,} triples where they slide"
-    part.plots.append(Plot("Time beside everything switched on", "workload", "times", times.series(), log_y=True, note=note))
+    part.plots.append(Plot("Time beside everything switched on", "workload", "times as long", times.series(), note=note))
     columns = ("workload", "triples a CPU-second, all on", *WAYS, "answers")
     notes = [
         "times as long as with everything switched on; the first is 1 by definition, its spread is in the chart",

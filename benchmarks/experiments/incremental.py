@@ -40,6 +40,8 @@ FILTERS: dict[str, Question] = {
 COMPLEX = "complex filter"
 COMPARED = "FILTER (?length < ?id)"
 MINUTES = (1, 10, 60)
+ACTIVE = 200
+"""Persons whose activities are joined with who knows whom."""
 ACTIVITIES = 3
 """Of an update, 9 to 42 triples together."""
 
@@ -184,7 +186,7 @@ def _number(term: str) -> int:
 def over_background(size: Size, part: Part, progress: Progress) -> None:
     """One triple a push over the streams apart, joined with who knows whom."""
     people = ["".join(graph) for graph in social.background(size.background).values()]
-    pushes = list(islice(one_by_one(social.elements(size.pushes * 2, apart=True)), size.pushes))
+    pushes = list(islice(one_by_one(social.elements(size.pushes * 2, persons=ACTIVE, apart=True)), size.pushes))
     rates, rows = Curves(), list[list[Cell]]()
     for minutes in MINUTES:
         progress(f"background, {minutes} minutes")

@@ -15,6 +15,9 @@ from benchmarks.peers.contents import Element
 from benchmarks.peers.question import Question
 from benchmarks.peers.store import Solutions, difference
 
+FEW = 10
+"""Events that are too few to go by, unless there are no more."""
+
 
 @dataclass(slots=True)
 class Matched:
@@ -56,7 +59,7 @@ def match_events(
             break
         found.filling.append(filled - start)
         found.asking.append(asked - filled)
-        if time.process_time() - began > limit_s and event is not events[-1]:
-            found.stopped = True
+        if time.process_time() - began > limit_s:
+            found.stopped = len(found.filling) < min(FEW, len(events))
             break
     return found
