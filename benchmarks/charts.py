@@ -18,6 +18,7 @@ OURS = ("#0072B2", "#56B4E9", "#003F66")
 OTHERS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#5B5B5B", "#8C6D1F", "#8B1A1A")
 MARKS = ("s", "^", "D", "v", "P", "X", "*")
 PEERS = ("S-Rev", "pyoxigraph", "DuckDB", "pyoxigraph, every hundred", "rdflib", "Pathway")
+MOST_TICKS = 8
 INK, FAINT = "#262626", "#D9D9D9"
 _STYLE: Any = {
     "font.size": 10,
@@ -100,6 +101,7 @@ def _figure(pyplot: Any, plot: Plot) -> Any:
         _beside(axes, plot.series, list(dict.fromkeys(kinds)), look)
     else:
         _lines(axes, plot.series, look)
+        _tick_where_measured(axes, plot.series)
     axes.set_title(plot.title, pad=12)
     axes.set_xlabel(plot.x_label)
     axes.set_ylabel(plot.y_label)
@@ -156,6 +158,14 @@ def _draw(axes: Any, series: Series, places: Sequence[float], look: tuple[str, s
 def _lines(axes: Any, all_series: Sequence[Series], look: dict[str, tuple[str, str, float]]) -> None:
     for series in all_series:
         _draw(axes, series, [float(x) for x in series.xs], look[series.name], line=True)
+
+
+def _tick_where_measured(axes: Any, all_series: Sequence[Series]) -> None:
+    """Sizes as they were chosen instead of powers in between, if there are few enough to be read."""
+    xs = sorted({float(x) for series in all_series for x in series.xs})
+    if len(xs) <= MOST_TICKS:
+        axes.set_xticks(xs, [f"{x:,g}" if x < 1e6 else f"{x / 1e6:,g} M" for x in xs])
+        axes.set_xticks([], minor=True)
 
 
 def _beside(axes: Any, all_series: Sequence[Series], kinds: list[str], look: dict[str, tuple[str, str, float]]) -> None:

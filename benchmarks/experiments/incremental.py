@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
@@ -109,7 +109,7 @@ def by_window(size: Size, updates: Sequence[Element], part: Part, progress: Prog
             seconds.add(way, window, timed.each)
         kept = summarised(stream, STAR)
         before = sum(update.at_ms < window for update in kept)
-        effort = Thoroughness(size.peers.places, size.peers.follow, size.peers.limit_s, before)
+        effort = replace(size.peers, warm=before)
         held = partial(ours.solutions_after, query, ours.as_table(kept))
         for peer, asked in ask_all(peers, STAR, kept, sliding(kept, window), effort, held).items():
             seconds.add(peer, window, [asked.second * len(kept) if asked.second else None], asked.stopped)

@@ -8,7 +8,7 @@ Pathway and those of adapters, are led through a short stream instead, from its 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 
@@ -125,7 +125,7 @@ def ask_stores(
     """Triples a CPU-second of each store, whether it was stopped, and how its answers differed."""
     kept = summarised(elements_of(triples, 0, 1), question)
     before = sum(element.at_ms < window for element in kept)
-    effort = Thoroughness(size.peers.places, size.peers.follow, size.peers.limit_s, before)
+    effort = replace(size.peers, warm=before)
     held = partial(ours.solutions_after, query, ours.as_table(kept))
     found = {}
     for peer, asked in ask_all(peers, question, kept, sliding(kept, window), effort, held).items():

@@ -15,6 +15,8 @@ from benchmarks.peers.contents import Element
 from benchmarks.peers.question import Question
 from benchmarks.peers.store import Solutions, difference
 
+PATIENCE_S = 60.0
+"""Seconds of the clock after which an event is given up."""
 FEW = 10
 """Events that are too few to go by, unless there are no more."""
 
@@ -44,7 +46,7 @@ def match_events(
         store = make(question)
         prepared = store.prepare(list(dict.fromkeys(event.triples)))
         try:
-            with interrupted_after(4 * limit_s):
+            with interrupted_after(PATIENCE_S):
                 start = time.process_time()
                 store.insert(prepared)
                 filled = time.process_time()
