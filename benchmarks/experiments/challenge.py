@@ -135,16 +135,16 @@ def run(effort: Effort, progress: Progress) -> Part:
         "the second query has a shorter window of half the length beside the one given",
     ]
     part.tables.append(Table("delay of a trip", columns, rows, notes))
-    columns = (*what, "number of trips", "total s", "in batches/CPU-s", "changes", "recomputing s")
+    columns_of_totals = (*what, "number of trips", "total s", "in batches/CPU-s", "changes", "recomputing s")
     notes = [
         f"total: CPU seconds for all trips, in batches of {size.batch:,} by push_table, answers taken after each",
         "recomputing: what asking the store after every trip would take at the speed above",
     ]
-    part.tables.append(Table("total time", columns, totals, notes))
-    columns = ("engine", "Q1 delay ms", "Q2 delay ms", "together", "Q1 total s", "Q2 total s", "together s")
-    part.tables.append(Table("published", columns, PUBLISHED, [f"{PUBLISHED_ON}; mean delay, wall time"]))
+    part.tables.append(Table("total time", columns_of_totals, totals, notes))
+    published = ("engine", "Q1 delay ms", "Q2 delay ms", "together", "Q1 total s", "Q2 total s", "together s")
+    part.tables.append(Table("published", published, PUBLISHED, [f"{PUBLISHED_ON}; mean delay, wall time"]))
     if len(size.minutes) > 1:
-        series = [Series(name, *zip(*points, strict=True)) for name, points in curves.items()]  # type: ignore[arg-type]
+        series = [Series(name, *zip(*points, strict=True)) for name, points in curves.items()]
         part.plots.append(
             Plot("Delay of a trip as windows grow", "window, minutes", "median CPU time of a trip, us", series, log_y=True)
         )

@@ -232,8 +232,8 @@ def cached(store: ox.Store, patterns: Patterns) -> tuple[int, int]:
 
 
 def _matches(store: ox.Store, pattern: Sequence[str]) -> set[ox.Quad]:
-    terms = [None if term.startswith("?") else _term(term) for term in pattern]
-    return set(store.quads_for_pattern(*terms, None))
+    s, p, o = (None if term.startswith("?") else _term(term) for term in pattern)
+    return set(store.quads_for_pattern(s, p, o, None))
 
 
 def _term(text: str) -> Any:

@@ -116,7 +116,8 @@ def _power(xs: tuple[int, ...], ys: list[float]) -> float:
     """The slope of a line through the logarithms."""
     points = [(math.log(x), math.log(y)) for x, y in zip(xs, ys, strict=True)]
     x_mean, y_mean = (sum(values) / len(points) for values in zip(*points, strict=True))
-    return sum((x - x_mean) * (y - y_mean) for x, y in points) / sum((x - x_mean) ** 2 for x, _ in points)
+    slope = sum((x - x_mean) * (y - y_mean) for x, y in points) / sum((x - x_mean) ** 2 for x, _ in points)
+    return float(slope)
 
 
 def measure(name: str, size: Size) -> list[Found]:
