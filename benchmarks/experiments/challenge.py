@@ -22,7 +22,7 @@ import pyoxigraph as ox
 import millstream as ms
 from benchmarks.recomputing import answer_set
 from benchmarks.report import Cell, Part, Plot, Progress, Series, Table, at_least
-from benchmarks.timing import Effort, apart
+from benchmarks.timing import Effort
 from benchmarks.workloads.patterns import XSD
 from benchmarks.workloads.trips import (
     PER_MINUTE,
@@ -110,7 +110,7 @@ def run(effort: Effort, progress: Progress) -> Part:
     curves: dict[str, list[tuple[int, float]]] = {}
     for name, source, minutes in cases:
         progress(f"{name}, {source} trips, {minutes} minutes")
-        found = apart(effort, measure, RUNS[name], source, minutes, size)
+        found = measure(RUNS[name], source, minutes, size)
         median, high, most = np.percentile(found.delay_s, (50, 99, 100)) * 1e6
         recomputing_ms = found.recomputing_s * 1000
         times = found.recomputing_s * found.one_by_one
@@ -152,7 +152,7 @@ def run(effort: Effort, progress: Progress) -> Part:
 
 
 def measure(names: Sequence[str], source: str, minutes: int, size: Size) -> Found:
-    """Some queries in one engine over trips of one kind, in a process of its own."""
+    """Some queries in one engine over trips of one kind."""
     count = size.trips(minutes)
     trips = seeded_trips(count) if source == "seeded" else repeated(real_trips(real_path()), count)
     texts = [with_windows(QUERIES[name], minutes) for name in names]

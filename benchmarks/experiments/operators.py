@@ -16,7 +16,7 @@ from statistics import median, quantiles
 import millstream as ms
 from benchmarks.recomputing import Recomputing, answer_set
 from benchmarks.report import Cell, Part, Plot, Progress, Series, Table, at_most
-from benchmarks.timing import Effort, apart
+from benchmarks.timing import Effort
 from benchmarks.workloads.grown import OPERATORS, Grown
 
 ABOUT = "Cost of a change for every operator as its state grows from 1,000 to a million rows."
@@ -67,7 +67,7 @@ def run(effort: Effort, progress: Progress) -> Part:
     found: dict[str, list[Found]] = {}
     for name in OPERATORS:
         progress(name)
-        found[name] = apart(effort, measure, name, size)
+        found[name] = measure(name, size)
     rows: list[list[Cell]] = []
     for name, all_sizes in found.items():
         for rows_of_state, one in zip(size.rows, all_sizes, strict=True):
