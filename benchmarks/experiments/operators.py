@@ -23,6 +23,7 @@ ABOUT = "Cost of a change for every operator as its state grows from 1,000 to a 
 POWER = 0.25
 """Cost grows at most like the state to this power: a logarithm grows like 0.1 over these sizes, caches add as much."""
 AN_INSERT = 100_000
+A_CHART = 6
 LINEAR = 100_000
 """Rows up to which operators are measured whose every change looks at all of them."""
 
@@ -96,9 +97,10 @@ def run(effort: Effort, progress: Progress) -> Part:
 
 
 def _plots(title: str, way: int, size: Size, found: dict[str, list[Found]]) -> list[Plot]:
-    """In two charts, or the lines could not be told apart."""
-    names, made = list(found), []
-    for number, some in enumerate((names[: len(names) // 2], names[len(names) // 2 :]), 1):
+    """In several charts, or lines could not be told apart; without those that are linear, which would dwarf the others."""
+    names, made = [name for name in found if not OPERATORS[name].anything], []
+    for number, first in enumerate(range(0, len(names), A_CHART), 1):
+        some = names[first : first + A_CHART]
         series = []
         for name in some:
             spread = [_quartiles((one.batched_inserts, one.batched_deletes)[way - 2]) for one in found[name]]
@@ -107,7 +109,7 @@ def _plots(title: str, way: int, size: Size, found: dict[str, list[Found]]) -> l
                 Series(name, list(size.rows[: len(ys)]), ys, [low for low, _ in spread], [high for _, high in spread])
             )
         label = "CPU time a change, us"
-        made.append(Plot(f"{title}, {number} of 2", "rows of state", label, series, log_x=True, log_y=True))
+        made.append(Plot(f"{title} ({number})", "rows of state", label, series, log_x=True, log_y=True))
     return made
 
 
