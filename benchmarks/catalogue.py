@@ -29,7 +29,6 @@ _PARTS = {
     "footprint": "footprint",
     "scaling": "scaling",
     "hubs": "hubs",
-    "taxi": "taxi",
 }
 _SPARK_PARTS = ("throughput", "peers", "cells", "latency", "recovery")
 

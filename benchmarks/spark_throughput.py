@@ -115,9 +115,11 @@ def _measure(
     ]
 
 
-def steps(files: Sequence[Path], patterns: Patterns, window: int, files_a_trigger: int) -> tuple[dict[str, float], int]:
+def steps(
+    files: Sequence[Path], patterns: Patterns, window: int, files_a_trigger: int, cells: int = 2
+) -> tuple[dict[str, float], int]:
     """CPU seconds of a job's steps in this process, its first trigger aside, and how many answers they give."""
-    planned = spread(cqels(patterns, window), [StreamedSource(STREAM, rate=RATE.partition(":")[2])], cells=2)
+    planned = spread(cqels(patterns, window), [StreamedSource(STREAM, rate=RATE.partition(":")[2])], cells=cells)
     packer, numbers = Packer(planned, 0), range(planned.cells.count)
     keepers = [CellKeeper(planned, n, lambda n=n: Cell(planned, n)) for n in numbers]  # type: ignore[misc]
     stores = [DictStore() for _ in numbers]

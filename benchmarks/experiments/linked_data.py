@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from statistics import median
-
-import pyarrow as pa
 
 import millstream as ms
 from benchmarks.recomputing import Recomputing, answer_set
 from benchmarks.report import Cell, Part, Plot, Progress, Series, Table, at_most
 from benchmarks.timing import Effort, apart
 from benchmarks.workloads import conference
-from benchmarks.workloads.elements import Element
+from benchmarks.workloads.elements import Element, as_table
 
 ABOUT = "CQELS Q1 to Q5 over RFID detections, a floor plan and a bibliography of 10,000 to 10 million triples."
 QUERIES = ("Q1", "Q2", "Q3", "Q4", "Q5")
@@ -58,6 +56,28 @@ SIZES: dict[Effort, Size] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Data:
+    """Where graphs and detections come from, and who is asked about."""
+
+    background: Callable[[], Mapping[str | None, Iterable[str]]]
+    elements: Callable[[int], Iterator[Element]]
+    name: str
+    iri: str
+
+
+def seeded(triples: int) -> Data:
+    who = conference.name(0), conference.author_iri(0)
+    return Data(lambda: conference.background(triples), conference.elements, *who)
+
+
+def papers_own() -> Data:
+    """The paper's floor plan, detections and ten thousand triples of its bibliography; its first author."""
+    name = conference.real_names()[0]
+    iri = f"http://deri.org/dblp/persons/{name.replace(' ', '_')}"
+    return Data(conference.real_background, conference.real_elements, name, iri)
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """What one query cost beside one dataset; CPU time."""
 
@@ -77,29 +97,34 @@ class Found:
 
 def run(effort: Effort, progress: Progress) -> Part:
     size, part = SIZES[effort], Part("linked-data", ABOUT)
-    progress.expect(len(size.datasets))
+    progress.expect(len(size.datasets) + 1)
     found: dict[tuple[int, str], Found] = {}
     for triples in size.datasets:
         progress(f"{triples:,} triples")
         for name, one in apart(effort, measure, triples, size).items():
             found[triples, name] = one
-    rows: list[list[Cell]] = []
-    for name in QUERIES:
-        for triples in size.datasets:
-            one = found[triples, name]
-            times = one.store_us / one.cost_us if one.store_us else None
-            costs: list[Cell] = [one.cost_us, one.in_batches_us, one.store_us, times]
-            rows.append([name, triples, *costs, one.answers, one.register_s, one.stored])
+    rows: list[list[Cell]] = [
+        [name, triples, *_cells(found[triples, name])] for name in QUERIES for triples in size.datasets
+    ]
     costs_of = ("us an element", "in batches, us", "store, us", "store / us")
     columns = ("query", "triples", *costs_of, "answers an element", "register, s", "stored")
     notes = [
         f"the mean over {size.elements:,} elements pushed one by one after {size.warm:,} to warm up, the same for all",
         "in batches: the same elements by one push_table",
         "store: pyoxigraph with the same data, told what enters and leaves the windows and asked after an element",
-        f"its time is the median of {size.asked} elements at and after detections of the one asked about; answers are compared",
+        f"its time: the median of {size.asked} elements at and after detections of the one asked about; answers compared",
         "stored: rows that the query keeps of the dataset and its windows",
     ]
     part.tables.append(Table("cost of an element as the dataset grows", columns, rows, notes))
+    if effort == "smoke":
+        part.missing.append("the paper's own data, in the smallest run")
+    elif conference.at_hand():
+        progress("the paper's own data")
+        own = apart(effort, measure, None, size)
+        title = "the paper's own detections, floor plan and 10,000 triples of its bibliography"
+        part.tables.append(Table(title, ("query", *columns[2:]), [[name, *_cells(own[name])] for name in QUERIES]))
+    else:
+        part.missing.append("the paper's own data: there is no suite cqels-conference; MILLSTREAM_SUITES names the folder")
     part.tables.append(_published(size, found))
     for name in QUERIES:
         least, most = (found[size.datasets[i], name].cost_us for i in (0, -1))
@@ -117,6 +142,11 @@ def run(effort: Effort, progress: Progress) -> Part:
         )
     )
     return part
+
+
+def _cells(one: Found) -> list[Cell]:
+    times = one.store_us / one.cost_us if one.store_us else None
+    return [one.cost_us, one.in_batches_us, one.store_us, times, one.answers, one.register_s, one.stored]
 
 
 def _series(name: str, size: Size, found: dict[tuple[int, str], Found]) -> Series:
@@ -142,23 +172,24 @@ def _published(size: Size, found: dict[tuple[int, str], Found]) -> Table:
     return Table(f"one query alone, {nearest:,} triples; ms", ("engine", *QUERIES), rows, notes)
 
 
-def measure(triples: int, size: Size) -> dict[str, Found]:
-    """All queries, one after the other, over one dataset."""
+def measure(triples: int | None, size: Size) -> dict[str, Found]:
+    """All queries, one after the other, over one dataset; None: the paper's own."""
+    data = papers_own() if triples is None else seeded(triples)
     engine = ms.Engine()
-    for graph, pieces in conference.background(triples).items():
+    for graph, pieces in data.background().items():
         for text in _inserts(pieces):
             engine.insert(text, graph=graph)
     found: dict[str, Found] = {}
     later = 0
     for name in QUERIES:
-        text = conference.query(name, conference.name(0))
-        store = Recomputing(text, conference.background(triples)) if triples <= PAPERS_SIZE else None
-        elements = _later(list(conference.elements(size.warm + size.elements)), later)
+        text = conference.query(name, data.name)
+        store = Recomputing(text, data.background()) if triples is None or triples <= PAPERS_SIZE else None
+        elements = _later(list(data.elements(size.warm + size.elements)), later)
         gc.collect()
         began = time.process_time()
         query = engine.register(text)
         register_s = time.process_time() - began
-        store_us = _compare(engine, query, elements[: size.warm], store, size.asked)
+        store_us = _compare(engine, query, elements[: size.warm], data.iri, store, size.asked)
         query.take_table()
         chunks = []
         for first in range(size.warm, len(elements), size.chunk):
@@ -169,7 +200,7 @@ def measure(triples: int, size: Size) -> dict[str, Found]:
             chunks.append((time.process_time() - began) / len(some) * 1e6)
         answers, stored = query.take_table().num_rows, query.stats["stored"]
         later = elements[-1].at_ms + PAUSE_MS
-        table = _table(_later(elements[size.warm :], later - elements[size.warm].at_ms))
+        table = as_table(_later(elements[size.warm :], later - elements[size.warm].at_ms))
         began = time.process_time()
         engine.push_table(conference.STREAM, table)
         in_batches = (time.process_time() - began) / size.elements * 1e6
@@ -189,17 +220,17 @@ def _later(elements: list[Element], by_ms: int) -> list[Element]:
     return [Element(stream, at_ms + by_ms, text) for stream, at_ms, text in elements]
 
 
-def _table(elements: list[Element]) -> pa.Table:
-    s, p, o = zip(*(text.removesuffix(" .\n").split(" ", 2) for _, _, text in elements), strict=True)
-    at_ms = pa.array([at_ms for _, at_ms, _ in elements], pa.int64())
-    return pa.table({"s": list(s), "p": list(p), "o": list(o), "at_ms": at_ms})
-
-
 def _compare(
-    engine: ms.Engine, query: ms.ContinuousQuery, elements: list[Element], store: Recomputing | None, asked: int
+    engine: ms.Engine,
+    query: ms.ContinuousQuery,
+    elements: list[Element],
+    who: str,
+    store: Recomputing | None,
+    asked: int,
 ) -> float | None:
     """Pushes elements; where the one who is asked about is detected, and just after, the store must agree."""
-    who, due, seconds = conference.author_iri(0), 0, []
+    due = 0
+    seconds: list[float] = []
     for stream, at_ms, text in elements:
         engine.push(stream, text, at_ms)
         if store is None:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
+import pyarrow as pa
+
 Graph = Iterable[str]
 """Pieces of N-Triples, each of whole lines."""
 
@@ -68,3 +70,15 @@ def grouped(elements: Iterable[Element], count: int) -> Iterator[Element]:
 def joined(elements: Iterable[Element]) -> bytes:
     """All triples as N-Triples, their times and boundaries forgotten."""
     return "".join(element.text for element in elements).encode()
+
+
+def as_table(elements: Iterable[Element]) -> pa.Table:
+    """Elements of one stream as `Engine.push_table` takes them."""
+    rows = [
+        (*line.removesuffix(" .").split(" ", 2), at_ms, number)
+        for number, (_, at_ms, text) in enumerate(elements)
+        for line in text.splitlines()
+    ]
+    s, p, o, at, element = zip(*rows, strict=True)
+    numbers = {"at_ms": pa.array(at, pa.int64()), "element": pa.array(element, pa.int64())}
+    return pa.table({"s": list(s), "p": list(p), "o": list(o), **numbers})
