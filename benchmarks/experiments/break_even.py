@@ -23,7 +23,7 @@ from benchmarks.report import Cell, Part, Plot, Progress, Table, Target
 from benchmarks.timing import Effort, take_turns_by_their_own_clock
 from benchmarks.workloads import QUERIES, universities
 
-ABOUT = "Where incremental evaluation begins to pay: windows of 100 to 100,000 triples (SPECTRA, figure 6)."
+ABOUT = "Where incremental evaluation begins to pay: windows of 10 to 100,000 triples (SPECTRA, figure 6)."
 CHOSEN = {"Q5": "selective", "Q7": "not selective, complex"}
 PUSHED = "millstream, one push each"
 PEERS = {
