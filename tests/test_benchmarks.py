@@ -10,10 +10,13 @@ from benchmarks import catalogue, charts, report, running
 from benchmarks.catalogue import ENGINE, PAPERS, Benchmark
 from benchmarks.report import Part, Plot, Series, Table
 
-EMBEDDED = [benchmark for group in (PAPERS, ENGINE) for benchmark in catalogue.chosen([group])]
+EMBEDDED = [
+    *(pytest.param(benchmark, id=benchmark.name, marks=pytest.mark.slow) for benchmark in catalogue.chosen([PAPERS])),
+    *(pytest.param(benchmark, id=benchmark.name) for benchmark in catalogue.chosen([ENGINE])),
+]
 
 
-@pytest.mark.parametrize("benchmark", EMBEDDED, ids=lambda benchmark: benchmark.name)
+@pytest.mark.parametrize("benchmark", EMBEDDED)
 def test_a_benchmark_gives_tables_or_text_that_can_be_written(benchmark: Benchmark, tmp_path: Path) -> None:
     part = running.run_one(benchmark, "smoke", report.Progress())
     assert part.tables or part.text
