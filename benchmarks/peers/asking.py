@@ -18,7 +18,7 @@ from types import FrameType
 
 from benchmarks.peers.contents import Change, Element, First, changes, content
 from benchmarks.peers.question import Question
-from benchmarks.peers.store import Solutions, Store, stores
+from benchmarks.peers.store import Solutions, Store, difference, stores
 
 Make = Callable[[Question], Store]
 
@@ -31,7 +31,7 @@ class Asked:
     every: int = 1
     """It was asked after so many elements."""
     stopped: bool = False
-    """Whether the limit came before all places were seen."""
+    """Whether the limit came before half of the places were seen."""
     wrong: str = ""
     """How its solutions differed from ours, if they did."""
 
@@ -69,6 +69,21 @@ def plan(count: int, places: int, follow: int, warm: int = 0, every: int = 1) ->
     return Plan(chosen, follow, min(every, follow))
 
 
+@dataclass(frozen=True, slots=True)
+class Thoroughness:
+    """How much is done for each store."""
+
+    places: int
+    follow: int
+    """How often it is asked at a place."""
+    limit_s: float
+    """CPU seconds after which no further place is tried."""
+    warm: int = 0
+    """Elements before the first place."""
+    patience_s: float = 30.0
+    """Seconds of the clock after which what is done at a place is given up."""
+
+
 def ask(
     make: Make,
     question: Question,
@@ -76,29 +91,28 @@ def ask(
     first: First,
     where: Plan,
     ours: Mapping[int, Solutions],
-    limit_s: float,
+    effort: Thoroughness,
 ) -> Asked:
-    """Times a store at every place of a plan until the limit; `ours` are the solutions after the elements to compare at."""
+    """Times a store at the places of a plan until the limit; `ours` are the solutions after the elements to compare at."""
     found, began = Asked(every=where.every), time.process_time()
     for place in where.places:
         store = make(question)
         store.insert(store.prepare(content(elements, first, place)))
         steps = list(changes(elements, first, place, place + where.follow))
         try:
-            with interrupted_after(2 * limit_s):
+            with interrupted_after(effort.patience_s):
                 seconds, asked = follow(store, steps, where.every)
                 solutions = store.solutions()
         except TimeLimitError:
             found.stopped = True
             break
-        expected = ours[place + where.follow]
-        if solutions != expected:
-            extra, missing = (solutions - expected).total(), (expected - solutions).total()
-            found.wrong = f"after element {place + where.follow}: {extra} solutions too many, {missing} missing"
+        if wrong := difference(solutions, ours[place + where.follow]):
+            found.wrong = f"after element {place + where.follow}: {wrong}"
             break
         found.seconds.append(seconds / asked)
-        if time.process_time() - began > limit_s and len(found.seconds) < len(where.places):
-            found.stopped = True
+        if time.process_time() - began > effort.limit_s:
+            # Some places are enough to go by; few are not.
+            found.stopped = 2 * len(found.seconds) < len(where.places)
             break
     return found
 
@@ -117,19 +131,6 @@ def follow(store: Store, steps: Sequence[Change], every: int) -> tuple[float, in
             store.count()
             asked += 1
     return time.process_time() - began, asked
-
-
-@dataclass(frozen=True, slots=True)
-class Thoroughness:
-    """How much is done for each store."""
-
-    places: int
-    follow: int
-    """How often it is asked at a place."""
-    limit_s: float
-    """CPU seconds after which no further place is tried."""
-    warm: int = 0
-    """Elements before the first place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +159,7 @@ def ask_all(
     held = solutions_after({elements[number].at_ms for number in numbers})
     expected = {number: held[elements[number].at_ms] for number in numbers}
     return {
-        name: ask(makes[peer.store], question, elements, first, plans[name], expected, effort.limit_s)
+        name: ask(makes[peer.store], question, elements, first, plans[name], expected, effort)
         for name, peer in peers.items()
     }
 
@@ -169,15 +170,22 @@ class TimeLimitError(Exception):
 
 @contextmanager
 def interrupted_after(seconds: float) -> Iterator[None]:
-    """Ends what is written in Python and takes too long; what is compiled ends by itself."""
+    """Ends what is written in Python and takes too long; what is compiled ends by itself, or says so in its own way."""
+    over = False
 
     def stop(_: int, __: FrameType | None) -> None:
+        nonlocal over
+        over = True
         raise TimeLimitError
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.1))
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
+    except Exception as error:
+        if over:
+            raise TimeLimitError from error
+        raise
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

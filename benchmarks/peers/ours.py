@@ -37,36 +37,45 @@ def feed(engine: ms.Engine, given: bytes | pa.Table) -> None:
         engine.push_table(STREAM, given)
 
 
-def answer(query: str, given: bytes | pa.Table, switches: Switches | None = None) -> int:
-    """How many answers appear, all of them decoded."""
-    engine = ms.Engine(**(switches or {}))
-    registered = engine.register(query, output="istream")
-    feed(engine, given)
-    return int(registered.take_table().num_rows)
+def warm_up() -> None:
+    """What the first of everything costs is nobody's."""
+    lines = [(f"<a:{k % 5}> <p:p> <b:{k % 7}> .\n", k) for k in range(500)]
+    query = f"SELECT ?x ?y ?z WHERE {{ STREAM <{STREAM}> [RANGE 50ms] {{ ?x <p:p> ?y . ?z <p:p> ?y }} }}"
+    push_all(query, lines)
+    answer(query, "".join(text for text, _ in lines).encode())
+    answer(query, as_table([Element(k, [(f"<a:{k % 5}>", "<p:p>", f"<b:{k % 7}>")]) for k in range(500)]))
+
+
+def answer(query: str, given: bytes | pa.Table, switches: Switches | None = None) -> tuple[float, int]:
+    """CPU seconds of a whole stream, and how many answers appear, all of them decoded."""
+    return answer_after(query, None, given, switches)
 
 
 def answer_after(
-    query: str, before: pa.Table, given: bytes | pa.Table, switches: Switches | None = None
+    query: str, before: pa.Table | None, given: bytes | pa.Table, switches: Switches | None = None
 ) -> tuple[float, int]:
-    """CPU seconds and answers of what comes after a window was filled."""
+    """The same of what comes after something that fills windows, which is not timed."""
     engine = ms.Engine(**(switches or {}))
     registered = engine.register(query, output="istream")
-    feed(engine, before)
-    registered.take_table()
+    if before is not None:
+        feed(engine, before)
+        registered.take_table()
     began = time.process_time()
     feed(engine, given)
     answers = registered.take_table().num_rows
     return time.process_time() - began, int(answers)
 
 
-def push_all(query: str, lines: Sequence[tuple[str, int]]) -> int:
-    """The same, one push an element."""
+def push_all(query: str, lines: Sequence[tuple[str, int]]) -> tuple[float, int]:
+    """The same of a whole stream with one push an element."""
     engine = ms.Engine()
     registered = engine.register(query, output="istream")
     push = engine.push
+    began = time.process_time()
     for text, at_ms in lines:
         push(STREAM, text, at_ms)
-    return int(registered.take_table().num_rows)
+    answers = registered.take_table().num_rows
+    return time.process_time() - began, int(answers)
 
 
 def solutions_after(query: str, given: bytes | pa.Table, instants_ms: Iterable[int]) -> dict[int, Solutions]:

@@ -5,8 +5,11 @@ What it takes is prepared outside the clock, as whatever the store likes best: r
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from datetime import datetime
+from decimal import Decimal
 from typing import Any, Protocol
 
 from benchmarks.peers.question import Question, Triple
@@ -32,6 +35,38 @@ class Store(Protocol):
 
     def solutions(self) -> Solutions:
         """The same with the solutions, to be compared."""
+
+
+def difference(found: Solutions, ours: Solutions) -> str:
+    """How solutions differ from ours, in a few words; none if they do not.
+
+    Terms that mean the same value are the same here: some stores respell "1.50" as "1.5".
+    """
+    if found == ours:
+        return ""
+    theirs, own = _by_value(found), _by_value(ours)
+    extra, missing = (theirs - own).total(), (own - theirs).total()
+    return f"{extra} solutions too many, {missing} missing" if extra or missing else ""
+
+
+def _by_value(solutions: Solutions) -> Solutions:
+    found: Solutions = Counter()
+    for terms, count in solutions.items():
+        found[tuple(map(_value, terms))] += count
+    return found
+
+
+def _value(term: str) -> str:
+    match = _TYPED.fullmatch(term)
+    if match is None:
+        return term
+    kind, text = match[2], match[1]
+    if kind in ("integer", "decimal"):
+        return f"{Decimal(text).normalize():f}"
+    return datetime.fromisoformat(text).isoformat() if kind == "dateTime" else term
+
+
+_TYPED = re.compile(r'"([^"]*)"\^\^<http://www\.w3\.org/2001/XMLSchema#(\w+)>')
 
 
 def stores() -> dict[str, Callable[[Question], Store]]:
