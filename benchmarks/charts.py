@@ -17,6 +17,8 @@ ABSENT = "charts: matplotlib is not installed (pip install 'millstream[bench]')"
 OURS = ("#0072B2", "#56B4E9", "#003F66")
 OTHERS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#5B5B5B", "#8C6D1F", "#8B1A1A")
 MARKS = ("s", "^", "D", "v", "P", "X", "*")
+PEERS = ("S-Rev", "pyoxigraph", "DuckDB", "pyoxigraph, every hundred", "rdflib", "Pathway")
+MOST_TICKS = 8
 INK, FAINT = "#262626", "#D9D9D9"
 _STYLE: Any = {
     "font.size": 10,
@@ -67,13 +69,20 @@ def draw(part: Part, folder: Path) -> list[str]:
 def styles(series: Sequence[Series]) -> dict[str, tuple[str, str, float]]:
     """Colour, mark and width of each: ours are blue and stand out, whatever else is drawn."""
     found: dict[str, tuple[str, str, float]] = {}
+    names = [one.name for one in series]
+    # A peer looks the same in every chart; whoever is not known takes what is left.
+    taken = {PEERS.index(name) for name in names if name in PEERS}
+    free = (*(place for place in range(len(OTHERS)) if place not in taken), *range(len(OTHERS)))
     own = others = 0
-    for one in series:
-        if one.name.startswith("millstream"):
-            found[one.name] = (OURS[own % len(OURS)], "o", 2.4)
+    for name in names:
+        if name.startswith("millstream"):
+            found[name] = (OURS[own % len(OURS)], "o", 2.4)
             own += 1
+        elif name in PEERS:
+            found[name] = (OTHERS[PEERS.index(name)], MARKS[PEERS.index(name)], 1.5)
         else:
-            found[one.name] = (OTHERS[others % len(OTHERS)], MARKS[others % len(MARKS)], 1.5)
+            place = free[others % len(free)]
+            found[name] = (OTHERS[place], MARKS[place], 1.5)
             others += 1
     return found
 
@@ -86,12 +95,13 @@ def _figure(pyplot: Any, plot: Plot) -> Any:
     if plot.log_y:
         axes.set_yscale("log")
     else:
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.12g}")
     look = styles(plot.series)
     if kinds:
         _beside(axes, plot.series, list(dict.fromkeys(kinds)), look)
     else:
         _lines(axes, plot.series, look)
+        _tick_where_measured(axes, plot.series)
     axes.set_title(plot.title, pad=12)
     axes.set_xlabel(plot.x_label)
     axes.set_ylabel(plot.y_label)
@@ -150,13 +160,23 @@ def _lines(axes: Any, all_series: Sequence[Series], look: dict[str, tuple[str, s
         _draw(axes, series, [float(x) for x in series.xs], look[series.name], line=True)
 
 
+def _tick_where_measured(axes: Any, all_series: Sequence[Series]) -> None:
+    """Sizes as they were chosen instead of powers in between, if there are few enough to be read."""
+    xs = sorted({float(x) for series in all_series for x in series.xs})
+    if len(xs) <= MOST_TICKS:
+        axes.set_xticks(xs, [f"{x:,g}" if x < 1e6 else f"{x / 1e6:,g} M" for x in xs])
+        axes.set_xticks([], minor=True)
+
+
 def _beside(axes: Any, all_series: Sequence[Series], kinds: list[str], look: dict[str, tuple[str, str, float]]) -> None:
     """Marks side by side within a kind: on a logarithmic axis the length of a bar would mean nothing."""
     step = 0.7 / max(1, len(all_series))
     for number, series in enumerate(all_series):
         shift = (number - (len(all_series) - 1) / 2) * step
         _draw(axes, series, [kinds.index(str(x)) + shift for x in series.xs], look[series.name], line=False)
-    axes.set_xticks(range(len(kinds)), kinds)
+    # Long or many names lean, or they would run into each other.
+    crowded = sum(map(len, kinds)) + len(kinds) > 70
+    axes.set_xticks(range(len(kinds)), kinds, **({"rotation": 35, "ha": "right"} if crowded else {}))
     axes.tick_params(axis="x", length=0)
     axes.grid(visible=False, axis="x")
     for edge in range(len(kinds) - 1):

@@ -54,8 +54,9 @@ def run(benchmarks: Sequence[Benchmark], effort: Effort, output: Path | None = N
             parts.append(part)
             how = report.WALL_TIMES if benchmark.group == catalogue.SPARK else report.CPU_TIMES
             text, _ = report.write(folder, part, described, how, charts.draw(part, folder))
-            print(report.markdown(part), flush=True)
-            print(f"written to {text}", file=sys.stderr)
+            with progress.paused():
+                print(report.markdown(part), flush=True)
+                print(f"written to {text}", file=sys.stderr)
     print(report.summary(parts))
     if group:
         write_index(folder, group, effort, parts)

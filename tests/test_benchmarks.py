@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,10 +10,13 @@ from benchmarks import catalogue, charts, report, running
 from benchmarks.catalogue import ENGINE, PAPERS, Benchmark
 from benchmarks.report import Part, Plot, Series, Table
 
-EMBEDDED = [benchmark for group in (PAPERS, ENGINE) for benchmark in catalogue.chosen([group])]
+EMBEDDED = [
+    *(pytest.param(benchmark, id=benchmark.name, marks=pytest.mark.slow) for benchmark in catalogue.chosen([PAPERS])),
+    *(pytest.param(benchmark, id=benchmark.name) for benchmark in catalogue.chosen([ENGINE])),
+]
 
 
-@pytest.mark.parametrize("benchmark", EMBEDDED, ids=lambda benchmark: benchmark.name)
+@pytest.mark.parametrize("benchmark", EMBEDDED)
 def test_a_benchmark_gives_tables_or_text_that_can_be_written(benchmark: Benchmark, tmp_path: Path) -> None:
     part = running.run_one(benchmark, "smoke", report.Progress())
     assert part.tables or part.text
@@ -71,3 +75,59 @@ def test_a_benchmark_that_fails_is_reported_and_the_others_go_on(tmp_path: Path,
     assert [part.failed for part in parts] == ["ValueError: answers differ", ""]
     assert "FAILED: ValueError: answers differ" in (tmp_path / "hubs.md").read_text()
     assert "found something" in (tmp_path / "parse.md").read_text()
+
+
+def test_a_full_run_of_a_whole_group_is_kept_with_a_page_that_names_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run_one(benchmark: Benchmark, *_: object) -> Part:
+        return Part(benchmark.name, "About it.", targets=[report.at_least("speed", 3.0, 2.0)])
+
+    monkeypatch.setattr(running, "run_one", run_one)
+    monkeypatch.setattr(running, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(running, "PASSING", tmp_path / "passing")
+    running.run(catalogue.chosen([ENGINE]), "full")
+    page = (tmp_path / "kept" / "engine.md").read_text()
+    assert all(f"[{b.name}]({b.name}.md)" in page for b in catalogue.chosen([ENGINE]))
+    assert "0 of 8 reached" in page
+    assert not (tmp_path / "passing").exists()
+    running.run(catalogue.chosen(["hubs"]), "full")
+    running.run(catalogue.chosen([ENGINE]), "quick")
+    assert {path.name for path in (tmp_path / "passing").glob("*.md")} >= {"hubs.md", "join.md"}
+
+
+def test_a_report_says_where_with_what_and_how_it_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["/somewhere/bin/millstream", "bench", "hubs", "--quick"])
+    monkeypatch.setattr(running, "run_one", lambda benchmark, *_: Part(benchmark.name, "About it.", text=["found"]))
+    running.run(catalogue.chosen(["hubs"]), "quick", tmp_path)
+    text = (tmp_path / "hubs.md").read_text()
+    for line in (
+        "- command: millstream bench hubs --quick",
+        "- effort: quick",
+        "- commit: ",
+        "- cpu: ",
+        "- packages: millstream ",
+    ):
+        assert line in text
+    assert "/somewhere" not in text
+
+
+def test_a_benchmark_without_a_huge_size_runs_at_its_full_one() -> None:
+    asked = []
+
+    class Module:
+        ABOUT, SIZES = "About it.", {"full": 1}
+
+        @staticmethod
+        def run(effort: str, _: object) -> Part:
+            asked.append(effort)
+            return Part("any", "About it.")
+
+    class Fixed(Benchmark):
+        def module(self) -> Any:
+            return Module
+
+    running.run_one(Fixed("any", ENGINE, ""), "huge", report.Progress())
+    Module.SIZES = {"full": 1, "huge": 2}
+    running.run_one(Fixed("any", ENGINE, ""), "huge", report.Progress())
+    assert asked == ["full", "huge"]

@@ -1,6 +1,6 @@
 """What the documentation shows is true: its Python runs and prints what is shown, its queries are read or refused.
 
-In README.md and docs/*.md:
+In README.md and below docs/:
 
 - `python` blocks of a page run in order in one namespace, in an empty folder; a `text` block right behind one is what
   it prints, and a block without one prints nothing;
@@ -29,7 +29,7 @@ from millstream.errors import QueryError
 from millstream.language import parse_query
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 _FENCED = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")

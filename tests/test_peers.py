@@ -129,7 +129,7 @@ def test_a_store_with_other_answers_is_told_and_not_timed() -> None:
     question, elements = QUESTIONS["chain"], stream_of_links(30)
     where = plan(30, 2, 3)
     expected: dict[int, Solutions] = {number: Counter({("<a:a>",) * 3: 1}) for number in where.compared}
-    found = ask(MAKES[OXIGRAPH], question, elements, sliding(elements, 5), where, expected, 1.0)
+    found = ask(MAKES[OXIGRAPH], question, elements, sliding(elements, 5), where, expected, Thoroughness(2, 3, 1.0))
     assert "solutions too many, 1 missing" in found.wrong
     assert found.second is None
 
@@ -150,7 +150,9 @@ def test_a_store_that_takes_too_long_is_stopped() -> None:
             return Counter()
 
     elements = stream_of_links(10)
-    found = ask(Slow, QUESTIONS["chain"], elements, sliding(elements, 5), plan(10, 2, 1), {}, 0.01)
+    found = ask(
+        Slow, QUESTIONS["chain"], elements, sliding(elements, 5), plan(10, 2, 1), {}, Thoroughness(2, 1, 0.1, patience_s=0.2)
+    )
     assert (found.stopped, found.second) == (True, None)
 
 

@@ -43,7 +43,7 @@ class Size:
 SIZES: dict[Effort, Size] = {
     "smoke": Size((1_000, 3_000), 300, 5),
     "quick": Size((10_000, 100_000), 5_000, 50, 5_000),
-    "full": Size((10_000, 100_000, 1_000_000), 10_000, 100, None),
+    "full": Size((10_000, 100_000, 1_000_000), 10_000, 50, None),
 }
 
 
@@ -232,8 +232,8 @@ def cached(store: ox.Store, patterns: Patterns) -> tuple[int, int]:
 
 
 def _matches(store: ox.Store, pattern: Sequence[str]) -> set[ox.Quad]:
-    terms = [None if term.startswith("?") else _term(term) for term in pattern]
-    return set(store.quads_for_pattern(*terms, None))
+    s, p, o = (None if term.startswith("?") else _term(term) for term in pattern)
+    return set(store.quads_for_pattern(s, p, o, None))
 
 
 def _term(text: str) -> Any:

@@ -229,7 +229,8 @@ def _compare(
     asked: int,
 ) -> float | None:
     """Pushes elements; where the one who is asked about is detected, and just after, the store must agree."""
-    due, seconds = 0, []
+    due = 0
+    seconds: list[float] = []
     for stream, at_ms, text in elements:
         engine.push(stream, text, at_ms)
         if store is None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import time
 from dataclasses import dataclass
+from statistics import fmean
 
 import millstream as ms
 from benchmarks.report import Cell, Part, Plot, Progress, Series, Table, at_most
@@ -52,6 +53,8 @@ class Found:
     elements: int
     answers: float
     """An element, of all instances."""
+    output_us: float
+    """What these answers cost, an element, at the price that an answer of one instance alone has."""
     register_s: float
     """All that were added for it."""
     stopped: bool
@@ -66,20 +69,25 @@ def run(effort: Effort, progress: Progress) -> Part:
         progress(name)
         found, why = apart(effort, measure, name, size)
         one = found[0].cost_us
-        rows += [[name, f.count, f.cost_us, f.cost_us / one, f.answers, f.register_s, f.elements] for f in found]
+        rows += [
+            [name, f.count, f.cost_us, f.cost_us / one, f.answers, f.output_us, f.register_s, f.elements] for f in found
+        ]
         if why:
             part.missing.append(f"{name}: more than {found[-1].count:,} instances: {why}")
         xs = [float(f.count) for f in found]
         series.append(Series(name, xs, [f.cost_us for f in found], stopped=[f.stopped for f in found]))
         compared = [f for f in found if f.count <= COMPARED]
-        what = f"{name}, {compared[-1].count:,} instances, cost an element beside one instance"
-        part.targets.append(at_most(what, GROWTH, compared[-1].cost_us / one, " times"))
+        last = compared[-1]
+        what = f"{name}, {last.count:,} instances, cost an element over {GROWTH:g} times that of one plus output"
+        part.targets.append(at_most(what, 1.0, last.cost_us / (GROWTH * one + last.output_us)))
         if compared[-1].count < min(COMPARED, size.counts[-1]):
             part.missing.append(f"{name}: the target for {min(COMPARED, size.counts[-1]):,} instances")
-    columns = ("query", "instances", "us an element", "times one", "answers an element", "register, s", "elements")
+    costs = ("us an element", "times one", "answers an element", "their output, us")
+    columns = ("query", "instances", *costs, "register, s", "elements")
     notes = [
         f"dataset of {size.dataset:,} triples; elements pushed one by one, as many as fit into {size.limit_s:g} s",
-        "the cost includes all that is emitted; register: CPU seconds for the instances added since the row before",
+        "the cost includes all that is emitted; output: answers at what one costs where a single instance emits some",
+        "register: CPU seconds for the instances added since the row before",
         PUBLISHED,
     ]
     part.tables.append(Table("cost of an element as queries are added", columns, rows, notes))
@@ -91,7 +99,9 @@ def run(effort: Effort, progress: Progress) -> Part:
 def measure(name: str, size: Size) -> tuple[list[Found], str]:
     """One query at all counts, and why the largest ones are missing, if they are."""
     engine = _filled(size)
-    elements = list(conference.elements(len(size.counts) * (size.warm + size.elements)))
+    # After the first count as many are left in a turn, to see what an answer costs.
+    a_turn, price_us = size.warm + 2 * size.elements, 0.0
+    elements = list(conference.elements(len(size.counts) * a_turn))
     queries: list[ms.ContinuousQuery] = []
     found: list[Found] = []
     seen: list[Element] = []
@@ -105,15 +115,19 @@ def measure(name: str, size: Size) -> tuple[list[Found], str]:
             if resident() > size.memory:
                 return found, f"{len(queries):,} needed more than {size.memory / 1e9:.0f} GB"
         register_s = time.process_time() - began
-        some = elements[turn * (size.warm + size.elements) :][: size.warm + size.elements]
+        some = elements[turn * a_turn : (turn + 1) * a_turn]
         _, warmed = _push(engine, some[: size.warm], size.limit_s)
         emitted = sum(query.stats["answers"] for query in queries)
-        cost_us, pushed = _push(engine, some[size.warm :], size.limit_s)
+        cost_us, pushed = _push(engine, some[size.warm : size.warm + size.elements], size.limit_s)
         answers = sum(query.stats["answers"] for query in queries) - emitted
         for query in queries:
             query.take_table()
-        seen += some[:warmed] + some[size.warm :][:pushed]
-        found.append(Found(count, cost_us, pushed, answers / pushed, register_s, pushed < size.elements))
+        seen += some[:warmed] + some[size.warm : size.warm + pushed]
+        if count == 1:
+            price_us = _price(engine, queries[0], some[size.warm + size.elements :])
+            seen += some[size.warm + size.elements :]
+        output_us = answers / pushed * price_us
+        found.append(Found(count, cost_us, pushed, answers / pushed, output_us, register_s, pushed < size.elements))
         if first <= PARTICIPANTS:
             _check(name, size, queries[first], first, seen[before:])
     _check(name, size, queries[0], 0, seen)
@@ -137,6 +151,21 @@ def _push(engine: ms.Engine, elements: list[Element], limit_s: float) -> tuple[f
         if took > limit_s:
             break
     return took / pushed * 1e6, pushed
+
+
+def _price(engine: ms.Engine, query: ms.ContinuousQuery, elements: list[Element]) -> float:
+    """What an answer costs: how much more elements cost that have some."""
+    silent, emitting, answers, before = [], [], 0, query.stats["answers"]
+    for stream, at_ms, text in elements:
+        began = time.thread_time()
+        engine.push(stream, text, at_ms)
+        took = time.thread_time() - began
+        after = query.stats["answers"]
+        (emitting if after > before else silent).append(took)
+        answers, before = answers + after - before, after
+    if not emitting or not silent:
+        return 0.0
+    return max(0.0, (fmean(emitting) - fmean(silent)) * len(emitting) / answers * 1e6)
 
 
 def _check(name: str, size: Size, query: ms.ContinuousQuery, number: int, elements: list[Element]) -> None:

@@ -8,7 +8,7 @@ Pathway and those of adapters, are led through a short stream instead, from its 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 
@@ -48,7 +48,7 @@ class Size:
 SIZES: dict[Effort, Size] = {
     "smoke": Size((1_000,), 4_000, 10_000, Thoroughness(2, 2, 0.1), 1),
     "quick": Size((1_000, 10_000), 40_000, 20_000, Thoroughness(3, 5, 0.3), 3),
-    "full": Size((1_000, 10_000, 100_000, 1_000_000), 400_000, 100_000, Thoroughness(8, 10, 2.0), 5),
+    "full": Size((1_000, 10_000, 100_000, 300_000), 100_000, 100_000, Thoroughness(5, 6, 0.6), 3),
     "huge": Size((1_000, 10_000, 100_000, 1_000_000, 10_000_000), 1_000_000, 100_000, Thoroughness(8, 10, 10.0), 5),
 }
 LIMIT_S = 120.0
@@ -125,7 +125,7 @@ def ask_stores(
     """Triples a CPU-second of each store, whether it was stopped, and how its answers differed."""
     kept = summarised(elements_of(triples, 0, 1), question)
     before = sum(element.at_ms < window for element in kept)
-    effort = Thoroughness(size.peers.places, size.peers.follow, size.peers.limit_s, before)
+    effort = replace(size.peers, warm=before)
     held = partial(ours.solutions_after, query, ours.as_table(kept))
     found = {}
     for peer, asked in ask_all(peers, question, kept, sliding(kept, window), effort, held).items():

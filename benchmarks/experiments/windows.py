@@ -40,7 +40,7 @@ class Size:
 SIZES: dict[Effort, Size] = {
     "smoke": Size(6_000, (2_000,), Thoroughness(2, 2, 0.1), 1),
     "quick": Size(120_000, (10_000, 50_000), Thoroughness(4, 5, 0.4), 3),
-    "full": Size(600_000, (10_000, 50_000, 100_000), Thoroughness(10, 10, 1.5), 5),
+    "full": Size(400_000, (10_000, 50_000, 100_000), Thoroughness(6, 6, 0.6), 3),
 }
 PUBLISHED: dict[str, dict[str, tuple[int | None, ...]]] = {
     "10 s": {
@@ -84,13 +84,14 @@ def run(effort: Effort, progress: Progress) -> Part:
     triples = list(islice(universities(12), size.triples))
     text = "".join(f"{s} {p} {o} .\n" for s, p, o in triples).encode()
     elements = [Element(at_ms, [triple]) for at_ms, triple in enumerate(triples)]
+    kept_by = {name: summarised(elements, Question(patterns)) for name, patterns in QUERIES.items()}
     for window in size.windows:
         rates, rows = Curves(), list[list[Cell]]()
         for name, patterns in QUERIES.items():
             progress(f"{name}, window of {window:,}")
             question = Question(patterns)
             query = question.over(ours.STREAM, window_of(window))
-            kept = summarised(elements, question)
+            kept = kept_by[name]
             held = partial(ours.solutions_after, query, text)
             asked = ask_all(peers, question, kept, tumbling(kept, window), size.peers, held)
             found = take_turns_by_their_own_clock({OURS: partial(ours.answer, query, text)}, size.rounds)[OURS]

@@ -31,7 +31,7 @@ class Asked:
     every: int = 1
     """It was asked after so many elements."""
     stopped: bool = False
-    """Whether the limit came before all places were seen."""
+    """Whether the limit came before half of the places were seen."""
     wrong: str = ""
     """How its solutions differed from ours, if they did."""
 
@@ -69,6 +69,21 @@ def plan(count: int, places: int, follow: int, warm: int = 0, every: int = 1) ->
     return Plan(chosen, follow, min(every, follow))
 
 
+@dataclass(frozen=True, slots=True)
+class Thoroughness:
+    """How much is done for each store."""
+
+    places: int
+    follow: int
+    """How often it is asked at a place."""
+    limit_s: float
+    """CPU seconds after which no further place is tried."""
+    warm: int = 0
+    """Elements before the first place."""
+    patience_s: float = 30.0
+    """Seconds of the clock after which what is done at a place is given up."""
+
+
 def ask(
     make: Make,
     question: Question,
@@ -76,16 +91,16 @@ def ask(
     first: First,
     where: Plan,
     ours: Mapping[int, Solutions],
-    limit_s: float,
+    effort: Thoroughness,
 ) -> Asked:
-    """Times a store at every place of a plan until the limit; `ours` are the solutions after the elements to compare at."""
+    """Times a store at the places of a plan until the limit; `ours` are the solutions after the elements to compare at."""
     found, began = Asked(every=where.every), time.process_time()
     for place in where.places:
         store = make(question)
         store.insert(store.prepare(content(elements, first, place)))
         steps = list(changes(elements, first, place, place + where.follow))
         try:
-            with interrupted_after(2 * limit_s):
+            with interrupted_after(effort.patience_s):
                 seconds, asked = follow(store, steps, where.every)
                 solutions = store.solutions()
         except TimeLimitError:
@@ -95,8 +110,9 @@ def ask(
             found.wrong = f"after element {place + where.follow}: {wrong}"
             break
         found.seconds.append(seconds / asked)
-        if time.process_time() - began > limit_s and len(found.seconds) < len(where.places):
-            found.stopped = True
+        if time.process_time() - began > effort.limit_s:
+            # Some places are enough to go by; few are not.
+            found.stopped = 2 * len(found.seconds) < len(where.places)
             break
     return found
 
@@ -115,19 +131,6 @@ def follow(store: Store, steps: Sequence[Change], every: int) -> tuple[float, in
             store.count()
             asked += 1
     return time.process_time() - began, asked
-
-
-@dataclass(frozen=True, slots=True)
-class Thoroughness:
-    """How much is done for each store."""
-
-    places: int
-    follow: int
-    """How often it is asked at a place."""
-    limit_s: float
-    """CPU seconds after which no further place is tried."""
-    warm: int = 0
-    """Elements before the first place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +159,7 @@ def ask_all(
     held = solutions_after({elements[number].at_ms for number in numbers})
     expected = {number: held[elements[number].at_ms] for number in numbers}
     return {
-        name: ask(makes[peer.store], question, elements, first, plans[name], expected, effort.limit_s)
+        name: ask(makes[peer.store], question, elements, first, plans[name], expected, effort)
         for name, peer in peers.items()
     }
 
@@ -176,7 +179,7 @@ def interrupted_after(seconds: float) -> Iterator[None]:
         raise TimeLimitError
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.5))
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     except Exception as error:

@@ -28,7 +28,8 @@ def summarised(elements: Sequence[Element], question: Question) -> list[Element]
 
     This is what the papers give all systems. A store so is never asked where nothing can have changed.
     """
-    found = (Element(e.at_ms, [t for t in e.triples if question.keeps(t)]) for e in elements)
+    keeps = question.summary()
+    found = (Element(e.at_ms, [t for t in e.triples if keeps(t)]) for e in elements)
     return [element for element in found if element.triples]
 
 

@@ -15,6 +15,11 @@ from benchmarks.peers.contents import Element
 from benchmarks.peers.question import Question
 from benchmarks.peers.store import Solutions, difference
 
+PATIENCE_S = 60.0
+"""Seconds of the clock after which an event is given up."""
+FEW = 10
+"""Events that are too few to go by, unless there are no more."""
+
 
 @dataclass(slots=True)
 class Matched:
@@ -41,7 +46,7 @@ def match_events(
         store = make(question)
         prepared = store.prepare(list(dict.fromkeys(event.triples)))
         try:
-            with interrupted_after(4 * limit_s):
+            with interrupted_after(PATIENCE_S):
                 start = time.process_time()
                 store.insert(prepared)
                 filled = time.process_time()
@@ -56,7 +61,7 @@ def match_events(
             break
         found.filling.append(filled - start)
         found.asking.append(asked - filled)
-        if time.process_time() - began > limit_s and event is not events[-1]:
-            found.stopped = True
+        if time.process_time() - began > limit_s:
+            found.stopped = len(found.filling) < min(FEW, len(events))
             break
     return found

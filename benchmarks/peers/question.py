@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 Triple = tuple[str, str, str]
@@ -70,9 +70,26 @@ class Question:
 
     def keeps(self, triple: Triple) -> bool:
         """Whether a triple can take part: it matches a pattern, and what the query compares its object with lets it."""
-        return any(self._admits(pattern, triple) for pattern in self.patterns)
+        return self.summary()(triple)
+
+    def summary(self) -> Callable[[Triple], bool]:
+        """The same for many triples: most are told apart by their predicate alone."""
+        by_predicate: dict[str, list[Triple]] = {}
+        for pattern in self.patterns:
+            by_predicate.setdefault(pattern[1], []).append(pattern)
+        anything = [
+            pattern for predicate in by_predicate for pattern in by_predicate[predicate] if predicate.startswith("?")
+        ]
+
+        def keeps(triple: Triple) -> bool:
+            candidates = by_predicate.get(triple[1])
+            if candidates is None:
+                return any(self._admits(pattern, triple) for pattern in anything)
+            return any(self._admits(pattern, triple) for pattern in (*candidates, *anything))
+
+        return keeps
 
     def _admits(self, pattern: Triple, triple: Triple) -> bool:
-        if not all(x.startswith("?") or x == y for x, y in zip(pattern, triple, strict=True)):
+        if not all(x[0] == "?" or x == y for x, y in zip(pattern, triple, strict=True)):
             return False
         return all(c.holds(triple[2]) for c in self.comparisons if pattern[2] == f"?{c.variable}")

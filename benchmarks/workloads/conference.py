@@ -16,7 +16,7 @@ import pyoxigraph as ox
 
 from benchmarks.workloads.elements import Element, Graph, Workload
 from benchmarks.workloads.patterns import TYPE, XSD
-from benchmarks.workloads.trips import suites
+from benchmarks.workloads.suites import suites
 from tests.language.test_paper_queries import CONFERENCE, CONFERENCE_PREFIXES
 
 STREAM = "http://deri.org/streams/rfid"

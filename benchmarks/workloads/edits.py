@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from benchmarks.workloads.patterns import TYPE, XSD, Patterns, body
-from benchmarks.workloads.trips import suites
+from benchmarks.workloads.suites import suites
 from millstream.rdf import read_changes
 
 _NODES = "http://example.org/node/"

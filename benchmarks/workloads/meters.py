@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from benchmarks.workloads.elements import Element, Workload
 from benchmarks.workloads.patterns import TYPE, XSD, Patterns, windowed
@@ -92,10 +93,11 @@ def elements(triples: int, seed: int = 1, meters: int = METERS) -> Iterator[Elem
             yield Element(STREAM, at, _observation(n, n % meters, when, energy, reactive, *values))
 
 
-def _hundredths(values: np.ndarray) -> np.ndarray:
+def _hundredths(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Decimals of two digits that do not end in a zero: spelled as they are written canonically."""
     whole = np.maximum(values, 1).astype(np.int64)
-    return (whole + (whole % 10 == 0)) / 100
+    found: npt.NDArray[np.float64] = (whole + (whole % 10 == 0)) / 100
+    return found
 
 
 def _observation(

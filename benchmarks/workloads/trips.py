@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -20,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.workloads.patterns import XSD
+from benchmarks.workloads.suites import suites
 from tests.language.test_paper_queries import LEGAL_Q1, LEGAL_Q2, PREFIX
 
 STREAM = "http://millstream.local/Taxi"
@@ -67,12 +67,6 @@ class Trip:
     @property
     def seconds(self) -> int:
         return (self.dropoff_ms - self.pickup_ms) // 1000
-
-
-def suites() -> Path:
-    """The folder of suites, whether it is there or not."""
-    named = os.environ.get("MILLSTREAM_SUITES")
-    return Path(named) if named else Path(__file__).resolve().parents[3] / "shared" / "suites"
 
 
 def real_path() -> Path:

@@ -5,10 +5,12 @@ What a department has, who teaches, studies, advises and publishes there, in the
 
 from __future__ import annotations
 
+import gzip
 import random
 from collections.abc import Iterator
 
 from benchmarks.workloads.patterns import TYPE, Patterns, Triple
+from benchmarks.workloads.suites import suites
 
 DEPARTMENT, UNIVERSITY = "<http://www.Department0.University0.edu>", "<http://www.University0.edu>"
 _DEGREES = ("undergraduateDegreeFrom", "mastersDegreeFrom", "doctoralDegreeFrom")
@@ -71,6 +73,14 @@ def universities(count: int, seed: int = 42) -> Iterator[Triple]:
         yield university, ub("name"), f'"University{number}"'
         for place in range(draw.randint(15, 25)):
             yield from _Department(draw, place, number, count).triples
+
+
+def real_university() -> Iterator[Triple]:
+    """The one that LUBM's own generator made, where the suite `lubm` is at hand."""
+    text = gzip.decompress((suites() / "lubm" / "lubm1.nt.gz").read_bytes()).decode()
+    for line in text.splitlines():
+        s, p, o = line.removesuffix(".").rstrip().split(" ", 2)
+        yield s, p, o
 
 
 class _Department:

@@ -10,7 +10,7 @@ from typing import Any
 import pyoxigraph as ox
 import pytest
 
-from benchmarks.workloads import Element, conference, edits, meters, social, taxi
+from benchmarks.workloads import Element, conference, edits, meters, snb, social, taxi
 from millstream import Engine
 from millstream.rdf import coerce_triples
 from tests.reference import ELEMENT, Reference
@@ -94,6 +94,11 @@ def test_the_social_network(name: str) -> None:
 def test_any_first_part_of_a_posts_star_is_a_query(count: int) -> None:
     text = f"SELECT * {{ STREAM <{social.STREAM}> [EVENT] {{ {social.body(social.STAR[:count])} }} }}"
     assert agree(text, social.elements(2_000), {}, every=3)
+
+
+def test_the_ldbcs_own_social_network() -> None:
+    suite("ldbc-snb")
+    assert agree(social.queries("EVENT")["star"], snb.elements(8_000), {}, every=5)
 
 
 @pytest.mark.parametrize("name", ["posts", "tags", "likes"])

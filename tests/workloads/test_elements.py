@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable, Iterator
 from itertools import islice, pairwise
+from pathlib import Path
 
 import pyoxigraph as ox
 import pytest
 
-from benchmarks.workloads import WORKLOADS, Element, conference, meters, social, taxi
+from benchmarks.workloads import WORKLOADS, Element, conference, meters, snb, social, taxi
 from benchmarks.workloads.elements import grouped, joined, one_by_one
+from benchmarks.workloads.patterns import lines
+from benchmarks.workloads.universities import real_university
 from tests.suites import suite
 
 GENERATORS: dict[str, Callable[[int, int], Iterator[Element]]] = {
@@ -116,3 +120,23 @@ def test_the_papers_own_conference_can_be_used() -> None:
     assert "".join(conference.real_background()[conference.PLAN]).count("\n") == 172
     assert len(list(conference.real_elements(20_000))) == 10_000
     assert conference.real_names()[0] == "Paul Erdoes"
+
+
+def test_the_ldbcs_own_stream_is_read_in_the_words_of_the_seeded_one() -> None:
+    suite("ldbc-snb")
+    made = list(snb.elements(1_000_000))
+    assert len(made) == 818 + 656 + 1_271 + 1_296 + 189
+    assert all(a.at_ms <= b.at_ms for a, b in pairwise(made))
+    for element in made[::50]:
+        triples = parsed(element.text)
+        assert len(set(triples)) == len(triples)
+    people = "".join(snb.people())
+    assert people.count("/knows>") == 2 * 825
+
+
+def test_lubms_own_university_has_all_its_triples(tmp_path: Path) -> None:
+    unpacked = tmp_path / "lubm1.nt"
+    unpacked.write_bytes(gzip.decompress((suite("lubm") / "lubm1.nt.gz").read_bytes()))
+    triples = list(real_university())
+    assert len(triples) > 100_000
+    assert set(parsed("".join(lines(iter(triples))))) == set(ox.parse(path=unpacked, format=ox.RdfFormat.N_TRIPLES))

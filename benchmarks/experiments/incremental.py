@@ -1,0 +1,211 @@
+"""Matches kept up to date in large windows of event graphs: lazy and not, with filters and without (CGPM, figures 13-15).
+
+Updates are activities of a social network, three at a time; the star query asks for eight things of every post. Windows
+count triples. Stores are asked again after every update, and what the whole stream would take them is reckoned from some
+places of it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+
+import millstream as ms
+from benchmarks.curves import Curves
+from benchmarks.experiments.events import triples_of
+from benchmarks.experiments.windows import OURS, timed_at
+from benchmarks.peers import ours
+from benchmarks.peers.asking import Peer, Thoroughness, ask_all
+from benchmarks.peers.contents import Element, content, sliding, summarised
+from benchmarks.peers.question import Comparison, Question
+from benchmarks.peers.store import DUCKDB, OXIGRAPH, REJOIN, absent, stores
+from benchmarks.report import Cell, Part, Plot, Progress, Table
+from benchmarks.timing import Effort, take_turns_by_their_own_clock
+from benchmarks.workloads import social
+from benchmarks.workloads.elements import grouped, one_by_one
+
+ABOUT = "Large windows of event graphs: lazy and not, with and without filters, background graphs (CGPM, figures 13-15)."
+EAGER = "millstream, not lazy"
+PEERS = {REJOIN: Peer(REJOIN), OXIGRAPH: Peer(OXIGRAPH), DUCKDB: Peer(DUCKDB)}
+STAR = Question(social.PATTERNS["star"])
+MEASURED = [*social.STAR[:7], ("?post", social.v("length"), "?length")]
+"""Eight patterns again, one of which has numbers."""
+FILTERS: dict[str, Question] = {
+    "no filter": Question(MEASURED),
+    "atomic filter": Question(MEASURED, (Comparison("length", ">", 50),)),
+}
+COMPLEX = "complex filter"
+COMPARED = "FILTER (?length < ?id)"
+MINUTES = (1, 10, 60)
+ACTIVE = 200
+"""Persons whose activities are joined with who knows whom."""
+ACTIVITIES = 3
+"""Of an update, 9 to 42 triples together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    windows: Sequence[int]
+    """In triples."""
+    more: float
+    """The stream is so many times as long as the window, which it fills first."""
+    pushes: int
+    """Single triples over background graphs."""
+    background: int
+    peers: Thoroughness
+    rounds: int
+
+
+SIZES: dict[Effort, Size] = {
+    "smoke": Size((2_000,), 2.0, 1_000, 5_000, Thoroughness(2, 2, 0.1), 1),
+    "quick": Size((10_000, 50_000), 1.5, 10_000, 50_000, Thoroughness(2, 4, 0.4), 3),
+    "full": Size((50_000, 200_000, 500_000), 1.2, 60_000, 500_000, Thoroughness(4, 5, 0.8), 3),
+    "huge": Size((50_000, 1_000_000, 10_000_000, 30_000_000), 1.1, 200_000, 500_000, Thoroughness(4, 4, 20.0), 1),
+}
+
+
+def run(effort: Effort, progress: Progress) -> Part:
+    size, part = SIZES[effort], Part("incremental", ABOUT, missing=absent())
+    ours.warm_up()
+    progress.expect(2 * len(size.windows) + len(MINUTES) + 1)
+    progress("making activities")
+    updates = list(updates_of(int(max(size.windows) * size.more)))
+    by_window(size, updates, part, progress)
+    by_filter(size, updates, part, progress)
+    over_background(size, part, progress)
+    return part
+
+
+def updates_of(triples: int) -> Iterator[Element]:
+    """Some activities each, at the time of their last triple, one a millisecond."""
+    last = -1
+    for update in grouped(social.elements(triples), ACTIVITIES):
+        some = triples_of(update.text)
+        last += len(some)
+        yield Element(last, some)
+
+
+def stream_for(updates: Sequence[Element], triples: float) -> list[Element]:
+    return [update for update in updates if update.at_ms < triples]
+
+
+# Windows --------------------------------------------------------------------------------------------------------------
+
+
+def by_window(size: Size, updates: Sequence[Element], part: Part, progress: Progress) -> None:
+    peers = {name: peer for name, peer in PEERS.items() if peer.store in stores()}
+    seconds, rows = Curves(), list[list[Cell]]()
+    for window in size.windows:
+        progress(f"window of {window:,}")
+        stream = stream_for(updates, window * size.more)
+        query, table = STAR.over(ours.STREAM, f"RANGE {window}ms"), ours.as_table(stream)
+        runs = {OURS: partial(ours.answer, query, table), EAGER: partial(ours.answer, query, table, {"lazy": False})}
+        found = take_turns_by_their_own_clock(runs, size.rounds)
+        assert found[OURS].result == found[EAGER].result, "lazy evaluation changes the answers"
+        for way, timed in found.items():
+            seconds.add(way, window, timed.each)
+        kept = summarised(stream, STAR)
+        before = sum(update.at_ms < window for update in kept)
+        effort = replace(size.peers, warm=before)
+        held = partial(ours.solutions_after, query, ours.as_table(kept))
+        for peer, asked in ask_all(peers, STAR, kept, sliding(kept, window), effort, held).items():
+            seconds.add(peer, window, [asked.second * len(kept) if asked.second else None], asked.stopped)
+            if asked.wrong:
+                part.missing.append(f"{peer}, window {window:,}: other answers, {asked.wrong}")
+        speed = table.num_rows / found[OURS].seconds
+        rows.append([window, len(stream), *seconds.row(window), speed, found[OURS].result])
+    title = "Posts in a window: the whole stream"
+    note = f"stream of {size.more:g} times the window, updates of {ACTIVITIES} activities; stores reckoned from some places"
+    axes = ("triples in the window", "CPU seconds in all")
+    part.plots.append(Plot(title, *axes, seconds.series(), log_x=True, log_y=True, note=note))
+    columns = ("window", "updates", *seconds.names, "millstream, triples a CPU-second", "answers")
+    notes = [
+        "stores are handed what some pattern matches, parsed, and asked after every update; they are timed on full windows",
+        timed_at(size.peers),
+        "published, CGPM: charts without numbers, windows of 50 K to 30 M triples; says that lazy is ahead of not lazy",
+    ]
+    part.tables.append(Table(f"{title}; CPU seconds", columns, rows, notes))
+
+
+# Filters --------------------------------------------------------------------------------------------------------------
+
+
+def by_filter(size: Size, updates: Sequence[Element], part: Part, progress: Progress) -> None:
+    seconds, rows = Curves(), list[list[Cell]]()
+    for window in size.windows:
+        progress(f"filters, window of {window:,}")
+        stream = stream_for(updates, window * size.more)
+        table = ours.as_table(stream)
+        queries = {name: question.over(ours.STREAM, f"RANGE {window}ms") for name, question in FILTERS.items()}
+        queries[COMPLEX] = queries["no filter"].replace(" } }", f" {COMPARED} }} }}")
+        if window == min(size.windows):
+            check_filters(queries, stream, window)
+        runs = {name: partial(ours.answer, query, table) for name, query in queries.items()}
+        found = take_turns_by_their_own_clock(runs, size.rounds)
+        for name, timed in found.items():
+            seconds.add(f"millstream, {name}", window, timed.each)
+        rows.append([window, *seconds.row(window), *(timed.result for timed in found.values())])
+    title = "Filters: the whole stream"
+    axes = ("triples in the window", "CPU seconds in all")
+    note = f"stream of {size.more:g} times the window; medians of {size.rounds}, least to most"
+    part.plots.append(Plot(title, *axes, seconds.series(), log_x=True, log_y=True, note=note))
+    columns = ("window", *seconds.names, *(f"answers, {name}" for name in [*FILTERS, COMPLEX]))
+    notes = [
+        "atomic: ?length > 50, on one variable, so it is applied before anything is stored; complex: ?length < ?id",
+        "published, CGPM: atomic filters make it faster, complex ones leave it as it is without any",
+    ]
+    part.tables.append(Table(f"{title}; CPU seconds", columns, rows, notes))
+
+
+def check_filters(queries: dict[str, str], stream: Sequence[Element], window: int) -> None:
+    """The same solutions as a store finds in the last window, for every filter."""
+    held = content(stream, sliding(stream, window), len(stream) - 1)
+    for name, query in queries.items():
+        last = stream[-1].at_ms
+        found = ours.solutions_after(query, ours.as_table(stream), [last])[last]
+        question = FILTERS.get(name, FILTERS["no filter"])
+        store = stores()[OXIGRAPH](question)
+        store.insert(store.prepare(held))
+        expected = store.solutions()
+        if name == COMPLEX:
+            length, number = question.variables.index("length"), question.variables.index("id")
+            expected = type(expected)({t: n for t, n in expected.items() if _number(t[length]) < _number(t[number])})
+        assert found == expected, f"{name}: {found.total()} solutions in the engine, {expected.total()} in the store"
+
+
+def _number(term: str) -> int:
+    return int(term.split('"')[1])
+
+
+# Background -----------------------------------------------------------------------------------------------------------
+
+
+def over_background(size: Size, part: Part, progress: Progress) -> None:
+    """One triple a push over the streams apart, joined with who knows whom."""
+    people = ["".join(graph) for graph in social.background(size.background).values()]
+    pushes = list(islice(one_by_one(social.elements(size.pushes * 2, persons=ACTIVE, apart=True)), size.pushes))
+    rates, rows = Curves(), list[list[Cell]]()
+    for minutes in MINUTES:
+        progress(f"background, {minutes} minutes")
+        answers: list[int] = []
+        for name, query in social.apart_queries(f"RANGE {minutes}m").items():
+            engine = ms.Engine()
+            for text in people:
+                engine.load(text.encode(), format="nt")
+            registered = engine.register(query, output="istream")
+            began, push = time.process_time(), engine.push
+            for stream, at_ms, text in pushes:
+                push(stream, text, at_ms)
+            answers.append(registered.take_table().num_rows)
+            rates.add(f"millstream, {name}", minutes, [len(pushes) / (time.process_time() - began)])
+        rows.append([minutes, *rates.row(minutes), *answers])
+    title = "Triples over background graphs, one push each"
+    axes = ("minutes of the window", "triples a CPU-second")
+    note = f"{len(pushes):,} triples; about {size.background:,} at rest"
+    part.plots.append(Plot(title, *axes, rates.series(), log_x=True, note=note))
+    columns = ("minutes", *rates.names, *(f"answers, {name}" for name in social.apart_queries()))
+    notes = ["posts: one window; tags: a window and friendships; likes: two windows and friendships (after LSBench)"]
+    part.tables.append(Table(f"{title}; triples a CPU-second", columns, rows, notes))
