@@ -56,21 +56,13 @@ test-asan: $(STAMP)  ## the kernels' tests under AddressSanitizer
 	$(call in_build,asan,LD_PRELOAD=$$(cc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc)
 
 # More with `.venv/bin/millstream bench --help`: some of them, or --quick.
-BENCH := $(VENV)/.installed-bench
-
-$(BENCH): $(STAMP)
-	@echo "adding the peers of the benchmarks to $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,bench]' \
-	  || { echo "failed: see above; packages are fetched over the network"; exit 1; }
-	@touch $@
-
-bench: $(BENCH)    ## measures the engine beside prototypes and a store, a quarter of an hour
+bench: $(STAMP)    ## measures the engine beside prototypes and a store, a quarter of an hour
 	$(BIN)/millstream bench engine
 
-bench-spark: $(BENCH)  ## the same for the pipeline on Spark
+bench-spark: $(STAMP)  ## the same for the pipeline on Spark
 	$(BIN)/millstream bench spark
 
-bench-all: $(BENCH)  ## the experiments of the papers beside peers, half an hour; reports in docs/benchmarks
+bench-all: $(STAMP)  ## the experiments of the papers beside peers, half an hour; reports in docs/benchmarks
 	$(BIN)/millstream bench
 
 check: $(STAMP)    ## style, types, layers
