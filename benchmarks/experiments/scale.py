@@ -36,8 +36,8 @@ class Size:
 
 SIZES: dict[Effort, Size] = {
     "smoke": Size(24_000, 3_000, 4, 12_000, (1, 2), spark=False),
-    "quick": Size(300_000, 50_000, 3, 50_000, (1, 2, 4), spark=True),
-    "full": Size(1_000_000, 100_000, 5, 100_000, (1, 2, 4, 8), spark=True),
+    "quick": Size(600_000, 50_000, 4, 50_000, (1, 2, 4), spark=True),
+    "full": Size(2_000_000, 100_000, 5, 100_000, (1, 2, 4, 8), spark=True),
 }
 
 
