@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import millstream as ms
 from millstream.engine.batch import ElementBatch
 from millstream.engine.counting import CountFeed
 from millstream.kernels.dictionary import Dictionary
@@ -106,3 +108,38 @@ def test_what_comes_again_and_again_is_kept_once(kind: type[Triples | Elements])
         feed.arrive(batch_of([[k % 3] for k in range(500)], 500 * i, 500 * i))
     assert len(feed.dump()) == 5
     assert len(feed._queue) < 2000
+
+
+_NODES = st.sampled_from([f"<http://e/{n}>" for n in range(4)])
+_TRIPLE = st.tuples(_NODES, st.sampled_from([f"<http://e/{p}>" for p in "pqx"]), _NODES)
+_WINDOWS = st.sampled_from(["TRIPLES 1", "TRIPLES 3", "TRIPLES 7", "ELEMENTS 1", "ELEMENTS 3", "RANGE 3"])
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    st.lists(st.tuples(st.lists(_TRIPLE, max_size=3), st.integers(0, 2)), max_size=30),
+    st.tuples(_WINDOWS, _WINDOWS),
+    st.sampled_from(["istream", "dstream", "changes"]),
+)
+def test_elements_pushed_one_by_one_are_those_of_a_table(elements, windows, output):
+    patterns = (f"STREAM <http://e/s> [{windows[0]}] {{ ?a <http://e/p> ?b }}", f"[{windows[1]}] {{ ?b <http://e/q> ?c }}")
+    query = f"SELECT * {{ {patterns[0]} STREAM <http://e/s> {patterns[1]} }}"
+    one_by_one, at_once = ms.Engine(), ms.Engine()
+    answers = [engine.register(query, output=output) for engine in (one_by_one, at_once)]
+    rows, at_ms = [], 0
+    for number, (triples, later) in enumerate(elements):
+        at_ms += later
+        one_by_one.push("http://e/s", "".join(f"{s} {p} {o} .\n" for s, p, o in triples), at_ms=at_ms)
+        rows += [(*triple, at_ms, number) for triple in triples]
+    # An element without triples cannot stand in a table.
+    assume(all(triples for triples, _ in elements))
+    columns = list(zip(*rows, strict=True)) or [()] * 5
+    types = [pa.string()] * 3 + [pa.int64()] * 2
+    arrays = [pa.array(column, type) for column, type in zip(columns, types, strict=True)]
+    at_once.push_table("http://e/s", pa.table(arrays, names=["s", "p", "o", "at_ms", "element"]))
+    for engine in (one_by_one, at_once):
+        engine.finish()
+    found = [sorted(map(str, query.take_table().to_pylist())) for query in answers]
+    assert found[0] == found[1]
+    stored = [engine.stats["stored"] for engine in (one_by_one, at_once)]
+    assert stored[0] == stored[1]

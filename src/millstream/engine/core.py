@@ -248,7 +248,7 @@ class Core:
         stream.elements += 1
         stream.triples += total
         stream.kept += len(rows)
-        lanes.take(rows, at_ms, at_tick, total)
+        lanes.take(rows, at_ms, at_tick, total, stream.triples, stream.elements)
         if self.before <= at_tick:
             self.before = at_tick + 1
         self._until_housekeeping -= 1

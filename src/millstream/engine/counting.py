@@ -80,7 +80,7 @@ class CountFeed:
     """TRIPLES and ELEMENTS."""
 
     def __init__(self, window: Triples | Elements, matcher: Matcher, dictionary: Dictionary) -> None:
-        self._window = window
+        self.window = window
         self._matcher = matcher
         self._dictionary = dictionary
         self._clear()
@@ -97,7 +97,7 @@ class CountFeed:
             return []
         row, pattern = batch.matches(self._matcher)
         element = batch.element[row]
-        if isinstance(self._window, Triples):
+        if isinstance(self.window, Triples):
             number, totals = batch.number[row], batch.total_triples
         else:
             number = batch.first_element + element
@@ -114,6 +114,42 @@ class CountFeed:
             pieces.append(without_end(gone[:, 0], gone[:, 1:4], batch.ticks[at], batch.order[at] * 2 + 1, -1))
         return pieces
 
+    def take_one(self, rows: list[tuple[int, int, int, int, int]], total: int, at_tick: int) -> list[tuple[int, ...]]:
+        """As `arrive` for one element, of which the rows that patterns match are given: number, pattern, s, p, o.
+
+        `total` is the stream's count with it. Gives the rows that leave: pattern, s, p, o. Rows differ in more than
+        their number.
+        """
+        if rows:
+            columns = np.array(rows, np.int64)
+            self._dictionary.hold(columns[:, 2:].ravel())
+            slots = self._number(columns[:, 1:], 1)
+            first = self._queue.append(columns[:, 0], np.column_stack([columns[:, 1:], slots, slots * 0]))
+            for place, slot in enumerate(slots.tolist(), first):
+                before = int(self._latest[slot])
+                self._latest[slot] = place
+                if before >= 0:
+                    # It leaves no earlier than with this element, so the later one stands for it.
+                    row = self._queue.rows[before - self._queue.front]
+                    row[_FOLLOWED] = 1
+                    self._dictionary.release(row[1:4].copy(), at_tick)
+                    self._followed += 1
+            if self._followed > max(_FEW, len(self._queue) // 2):
+                self._rebuild(self.dump())
+        queue, gone = self._queue, []
+        while len(queue) and queue.number[0] <= total - self.window.count:
+            row, place = queue.rows[0].copy(), queue.front
+            queue.drop(1)
+            if row[_FOLLOWED]:
+                self._followed -= 1
+                continue
+            gone.append(tuple(row[:4].tolist()))
+            self._dictionary.release(row[1:4].copy(), at_tick)
+            if self._latest[row[_SLOT]] == place:
+                self._latest[row[_SLOT]] = -1
+                self._number(row[None, :4], -1)
+        return gone
+
     def _enter(self, number: Column, rows: _Rows, element: Column, totals: Column, at_tick: int) -> None:
         """Adds rows, and marks those, old and new, which one of them follows in time."""
         slots = self._number(rows, 1)
@@ -126,7 +162,7 @@ class CountFeed:
         self._latest[slots[by_slot[~repeated[1:]]]] = first + by_slot[~repeated[1:]]
         known = before >= 0
         place, came = before[known] - self._queue.front, element[by_slot[known]]
-        leaves = np.searchsorted(totals, self._queue.number[place] + self._window.count)
+        leaves = np.searchsorted(totals, self._queue.number[place] + self.window.count)
         place = place[came <= leaves]
         if len(place):
             self._queue.rows[place, _FOLLOWED] = 1
@@ -138,10 +174,10 @@ class CountFeed:
     def _leave(self, totals: Column, at_tick: int) -> tuple[Column, _Rows]:
         """Takes away what the stream's count has reached: for each row that ends, at which element, and the row."""
         queue = self._queue
-        count = int(np.searchsorted(queue.number, totals[-1] - self._window.count, side="right"))
+        count = int(np.searchsorted(queue.number, totals[-1] - self.window.count, side="right"))
         ends = np.flatnonzero(queue.rows[:count, _FOLLOWED] == 0)
         gone = queue.rows[ends]
-        at = np.searchsorted(totals, queue.number[ends] + self._window.count)
+        at = np.searchsorted(totals, queue.number[ends] + self.window.count)
         over = self._latest[gone[:, _SLOT]] == queue.front + ends
         queue.drop(count)
         self._followed -= count - len(ends)

@@ -201,7 +201,8 @@ class Engine:
         if errors:
             line, column, reason, bad = errors[0]
             raise DataError(reason, source="triples", line=line, column=column, text=bad)
-        if total > 1 and len({row[:3] for row in rows}) < len(rows):
+        if total > 1 and (len({row[:3] for row in rows}) < len(rows) or (stream.counted and len(rows) < total)):
+            # Repeats count once, also those of triples that nobody asks for.
             return False
         self._ordering.see(at_ms)
         self._core.process_rows(stream, lanes, rows, at_ms, total)

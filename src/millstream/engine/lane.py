@@ -1,22 +1,23 @@
 """The short way for single elements: a triple goes straight to the joins of the queries that ask for it.
 
 Columns pay off for many rows; for one they cost more than the join. A stream has lanes if all its readers answer after
-every change and have only windows that end by time; then lanes do what `QueryRun.elements` does, row by row, and only for
-the queries that have a pattern for the row. Whatever else a stream or a query needs, it has no lanes and takes the long
-way, with the same answers.
+every change and have only windows that end by time or by count; then lanes do what `QueryRun.elements` does, row by row, and
+only for the queries that have a pattern for the row. Whatever else a stream or a query needs, it has no lanes and takes the
+long way, with the same answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from millstream.engine.counting import CountFeed
 from millstream.engine.feeds import TimeFeed
 from millstream.engine.reporting import ChangeReporter
 from millstream.engine.run import QueryRun
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanner
-from millstream.language.windows import All, Now, Range, Slide
+from millstream.language.windows import All, Now, Range, Slide, Triples
 from millstream.operators.component import JoinComponent
 from millstream.operators.rows import FOREVER
 
@@ -39,8 +40,24 @@ class _Reader:
         """The last element of which it was fed something."""
 
 
-# Where a triple goes: what the pattern takes, the end of its window, the part of the query and its view, the query.
-_Route = tuple[int, Callable[[int], int], JoinComponent, int, _Reader]
+# Where a triple goes: what the pattern takes, the end of its window, the part of the query and its view, the query; and
+# where the window counts, its number and that of the pattern.
+_Route = tuple[int, Callable[[int], int], JoinComponent, int, _Reader, int, int]
+_UNCOUNTED = -1
+
+
+class _Counting:
+    """A window that counts, and the ways by which its rows came."""
+
+    __slots__ = ("feed", "is_triples", "routes", "rows")
+
+    def __init__(self, feed: CountFeed) -> None:
+        self.feed = feed
+        self.is_triples = isinstance(feed.window, Triples)
+        self.routes: dict[int, _Route] = {}
+        """By the numbers of patterns."""
+        self.rows: list[tuple[int, int, int, int, int]] = []
+        """What the present element has brought."""
 
 
 @dataclass(slots=True)
@@ -69,6 +86,7 @@ class Lanes:
         self._touch = dictionary.touch_two
         self._routes: dict[int, _Routes] = {}
         self._feeds: list[TimeFeed] = []
+        self._countings: list[_Counting] = []
         self._ending: list[QueryRun] = []
         """The queries that emit what ends, and so must look whether something has."""
         self._elements = 1
@@ -83,17 +101,26 @@ class Lanes:
         reader = _Reader(run)
         for i in run.contents.of_stream(stream):
             feed, matcher = i.feed, i.matcher
-            if i.union is not None or not isinstance(feed, TimeFeed) or matcher.has_tests or matcher.compares:
+            if i.union is not None or matcher.has_tests or matcher.compares:
                 return False
-            self._feeds.append(feed)
-            end_of = _end_of(feed)
+            match feed:
+                case TimeFeed():
+                    self._feeds.append(feed)
+                    end_of, counting = _end_of(feed), _UNCOUNTED
+                case CountFeed():
+                    end_of, counting = _without_end, len(self._countings)
+                    self._countings.append(_Counting(feed))
+                case _:
+                    return False
             for number, (s, p, o), same in matcher.scanned:
                 place = run.operator.view_of(number)
                 if place is None:
                     return False
                 component, view = place
                 shape = _SAME if same else _OBJECT if s >= 0 else _SUBJECT if o >= 0 else _PAIR
-                route = (shape, end_of, component, view, reader)
+                route = (shape, end_of, component, view, reader, counting, number)
+                if counting != _UNCOUNTED:
+                    self._countings[counting].routes[number] = route
                 routes = self._routes.setdefault(p, _Routes())
                 if s >= 0:
                     routes.by_subject.setdefault(s, []).append(route)
@@ -105,17 +132,17 @@ class Lanes:
             self._ending.append(run)
         return True
 
-    def take(self, rows: list[Row], at_ms: int, at_tick: int, total: int) -> None:
-        """One element of the stream."""
+    def take(self, rows: list[Row], at_ms: int, at_tick: int, total: int, triples: int, elements: int) -> None:
+        """One element of the stream, of so many triples; with it there have been so many triples and elements."""
         changed: list[QueryRun] | None = None
         if total:
             self._seen_ms = at_ms
-        for s, p, o, _ in rows:
+        for s, p, o, place in rows:
             routes = self._routes.get(p)
             if routes is None:
                 continue
             latest = -FOREVER
-            for shape, end_of, component, view, reader in routes.of(s, o):
+            for shape, end_of, component, view, reader, counting, pattern in routes.of(s, o):
                 if shape == _SAME and s != o:
                     continue
                 contents = reader.contents
@@ -123,7 +150,11 @@ class Lanes:
                     reader.element = self._elements
                     contents.change += 1
                 until = end_of(at_ms)
-                if until > latest:
+                if counting != _UNCOUNTED:
+                    counted = self._countings[counting]
+                    number = triples - total + place + 1 if counted.is_triples else elements
+                    counted.rows.append((number, pattern, s, p, o))
+                elif until > latest:
                     latest = until
                 first, second = (s, o) if shape == _PAIR else (o, 0) if shape == _OBJECT else (s, 0)
                 if component.join.feed_one(view, first, second, at_tick, until, 1, contents.change):
@@ -135,6 +166,12 @@ class Lanes:
             if latest > at_tick:
                 # The predicate is a constant of a pattern, which keeps it.
                 self._touch(s, o, latest)
+        for counted in self._countings:
+            for run in self._leave(counted, at_tick, triples if counted.is_triples else elements):
+                if changed is None:
+                    changed = [run]
+                elif run not in changed:
+                    changed.append(run)
         self._elements += 1
         if changed is not None:
             for run in changed:
@@ -142,11 +179,27 @@ class Lanes:
         for run in self._ending:
             run.report_due(at_tick)
 
+    def _leave(self, counted: _Counting, at_tick: int, total: int) -> Iterator[QueryRun]:
+        """Takes away what a window that counts has no room for any more; gives the queries that this changes."""
+        brought, counted.rows = counted.rows, []
+        for pattern, s, _, o in counted.feed.take_one(brought, total, at_tick):
+            shape, _, component, view, reader, _, _ = counted.routes[pattern]
+            if reader.element != self._elements:
+                reader.element = self._elements
+                reader.contents.change += 1
+            first, second = (s, o) if shape == _PAIR else (o, 0) if shape == _OBJECT else (s, 0)
+            if component.join.feed_one(view, first, second, at_tick, FOREVER, -1, reader.contents.change):
+                yield reader.run
+
     def settle(self) -> None:
         """Tells the windows of the last element they did not see: its end may be the last of all."""
         if self._seen_ms is not None:
             for feed in self._feeds:
                 feed.see(self._seen_ms)
+
+
+def _without_end(at_ms: int) -> int:
+    return FOREVER
 
 
 def _end_of(feed: TimeFeed) -> Callable[[int], int]:
@@ -165,6 +218,6 @@ def _end_of(feed: TimeFeed) -> Callable[[int], int]:
         case Now():
             return after(1)
         case All():
-            return lambda at_ms: FOREVER
+            return _without_end
         case Slide():
             return feed.end_of
