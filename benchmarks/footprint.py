@@ -128,7 +128,7 @@ def engine_bytes(patterns: Patterns, text: Path) -> tuple[int, int, int, int, in
     query.take_table()
     grown = resident_trimmed() - before
     terms = engine._core.dictionary.stats()
-    [(_, run)] = engine._core.queries
+    [run] = engine._core.runs
     kept = 0
     for component in run.operator.components:
         assert isinstance(component, JoinComponent)

@@ -21,7 +21,7 @@ from millstream.pipeline.continuous import plan_job
 from millstream.pipeline.packing import Packer
 from millstream.pipeline.reading import Part as FilePart
 from millstream.pipeline.reading import read_part
-from millstream.pipeline.slices import CellKeeper, Living
+from millstream.pipeline.slices import Keeper, Living, cell_keeper
 from millstream.pipeline.spread import StreamedSource, spread
 
 ABOUT = "Making a cell again from what the state store holds."
@@ -54,10 +54,10 @@ def run(effort: Effort, progress: Progress) -> Part:
     return part
 
 
-def _keeper(patterns: Patterns, window: int | None) -> tuple[CellKeeper, Packer]:
+def _keeper(patterns: Patterns, window: int | None) -> tuple[Keeper[Cell], Packer]:
     text = cqels(patterns, 0).replace("RANGE 0ms", "ALL") if window is None else cqels(patterns, window)
     planned = spread(text, [StreamedSource(STREAM, rate=RATE.partition(":")[2])], cells=1)
-    return CellKeeper(planned, 0, lambda: Cell(planned, 0)), Packer(planned, 0)
+    return cell_keeper(planned, 0), Packer(planned, 0)
 
 
 def _blobs(packer: Packer, path: Path, sequence: int) -> list[bytes]:
@@ -104,7 +104,7 @@ def rebuild(size: Size, files: Sequence[Path], part: Part, progress: Progress) -
     part.tables.append(Table(title, columns, rows, ["nothing of the attempt is committed, so both see the same store"]))
 
 
-def _taken(keeper: CellKeeper, store: DictStore, living: Living | None, blobs: list[bytes]) -> float:
+def _taken(keeper: Keeper[Cell], store: DictStore, living: Living[Cell] | None, blobs: list[bytes]) -> float:
     began = time.process_time()
     keeper.take(store, living, blobs)
     return time.process_time() - began

@@ -25,7 +25,7 @@ from millstream.pipeline.keys import keys_of
 from millstream.pipeline.packing import Packer
 from millstream.pipeline.reading import Part as FilePart
 from millstream.pipeline.reading import read_part
-from millstream.pipeline.slices import CellKeeper, Living
+from millstream.pipeline.slices import Keeper, Living, cell_keeper
 from millstream.pipeline.spread import StreamedSource, spread
 
 ABOUT = "N-Triples files to answers on two cores, one triple an element, sliding window; triples a second of wall time."
@@ -121,9 +121,9 @@ def steps(
     """CPU seconds of a job's steps in this process, its first trigger aside, and how many answers they give."""
     planned = spread(cqels(patterns, window), [StreamedSource(STREAM, rate=RATE.partition(":")[2])], cells=cells)
     packer, numbers = Packer(planned, 0), range(planned.cells.count)
-    keepers = [CellKeeper(planned, n, lambda n=n: Cell(planned, n)) for n in numbers]  # type: ignore[misc]
+    keepers = [cell_keeper(planned, n) for n in numbers]
     stores = [DictStore() for _ in numbers]
-    living: list[Living | None] = [None for _ in numbers]
+    living: list[Living[Cell] | None] = [None for _ in numbers]
     places = {key: n for n, key in enumerate(keys_of(planned.cells.count))}
     spent: dict[str, float] = defaultdict(float)
     answers = 0
@@ -154,7 +154,9 @@ def steps(
     return spent, answers
 
 
-def _timed(keeper: CellKeeper, store: DictStore, living: Living | None, blobs: list[bytes]) -> tuple[int, Living, float]:
+def _timed(
+    keeper: Keeper[Cell], store: DictStore, living: Living[Cell] | None, blobs: list[bytes]
+) -> tuple[int, Living[Cell], float]:
     """One trigger of a cell, and the seconds of it that the cell itself took."""
     took = 0.0
     take = Cell.take
@@ -171,7 +173,7 @@ def _timed(keeper: CellKeeper, store: DictStore, living: Living | None, blobs: l
         outcome, kept, cost = keeper.take(store, living, blobs)
     finally:
         Cell.take = take  # type: ignore[method-assign]
-    flushed = 0 if cost.flushed is None else cost.flushed.num_rows
+    flushed = 0 if cost.flushed is None else cost.flushed.answers.num_rows
     return outcome.answers.num_rows + flushed, kept, took
 
 
