@@ -20,6 +20,21 @@ from millstream.plan.sharing import Shared
 
 
 @dataclass(frozen=True, eq=False)
+class _Passing(Shared):
+    """What has the columns of its input."""
+
+    input: Node
+
+    @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        return self.input.variables
+
+    @cached_property
+    def certain(self) -> frozenset[Variable]:
+        return self.input.certain
+
+
+@dataclass(frozen=True, eq=False)
 class Solutions(Shared):
     """A leaf: triple patterns over windows and graphs, joined and filtered by the interval join."""
 
@@ -131,17 +146,8 @@ class EqualityKey(Shared):
 
 
 @dataclass(frozen=True, eq=False)
-class Filter(Shared):
-    input: Node
+class Filter(_Passing):
     expression: a.Expression
-
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        return self.input.variables
-
-    @cached_property
-    def certain(self) -> frozenset[Variable]:
-        return self.input.certain
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,16 +167,8 @@ class Project(Shared):
 
 
 @dataclass(frozen=True, eq=False)
-class Distinct(Shared):
-    input: Node
-
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        return self.input.variables
-
-    @cached_property
-    def certain(self) -> frozenset[Variable]:
-        return self.input.certain
+class Distinct(_Passing):
+    """Every different row once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,13 +303,12 @@ class Group(Shared):
 
 
 @dataclass(frozen=True, eq=False)
-class TopK(Shared):
+class TopK(_Passing):
     """The rows at places `offset` to `offset + limit` of an order: by conditions, completed by columns in term order.
 
     With a tag there is an order for each of its values.
     """
 
-    input: Node
     conditions: tuple[tuple[Variable, bool], ...]
     """Columns, each with whether it is descending."""
     completion: tuple[Variable, ...]
@@ -319,30 +316,13 @@ class TopK(Shared):
     limit: int | None
     tag: Variable | None = None
 
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        return self.input.variables
-
-    @cached_property
-    def certain(self) -> frozenset[Variable]:
-        return self.input.certain
-
 
 @dataclass(frozen=True, eq=False)
-class Ordered(Shared):
+class Ordered(_Passing):
     """At the root: the answers in an order; columns after the first `width` are keys of it that nobody sees."""
 
-    input: Node
     conditions: tuple[tuple[Variable, bool], ...]
     width: int
-
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        return self.input.variables
-
-    @cached_property
-    def certain(self) -> frozenset[Variable]:
-        return self.input.certain
 
 
 @dataclass(frozen=True, eq=False)
