@@ -48,7 +48,7 @@ def run(benchmarks: Sequence[Benchmark], effort: Effort, output: Path | None = N
             described = {**report.machine(), "command": command(), "effort": effort}
             try:
                 part = run_one(benchmark, effort, progress)
-            except Exception as error:
+            except Exception as error:  # whatever it is, the others go on and the report says so
                 traceback.print_exc()
                 part = failed(benchmark, error)
             parts.append(part)

@@ -182,7 +182,7 @@ def interrupted_after(seconds: float) -> Iterator[None]:
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
-    except Exception as error:
+    except Exception as error:  # a peer may turn the interruption into an exception of its own
         if over:
             raise TimeLimitError from error
         raise
