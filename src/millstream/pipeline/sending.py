@@ -67,7 +67,7 @@ class Sending:
 class SendingRun(QueryRun):
     """The run of a plan's parts."""
 
-    # Where a run reports is closed elsewhere (`Reporter`): cells that send have no output operator.
+    # No `Reporter`, which apply output operators: that is for the second stage to do.
     reporter: Sending  # type: ignore[assignment]
 
     def _make_reporter(self, emit: Emit, t0_ms: int) -> Sending:  # type: ignore[override]
