@@ -6,9 +6,9 @@ the engine; on a terminal there are short pauses, so that one can follow.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import sleep
 
 from rich.console import Console
 from rich.rule import Rule
@@ -158,7 +158,7 @@ def _indented(text: str) -> Text:
 
 def _pause(console: Console) -> None:
     if console.is_terminal:
-        time.sleep(PAUSE_S)
+        sleep(PAUSE_S)
 
 
 def triple_of(subject: str, predicate: str, object: str) -> str:
