@@ -365,12 +365,18 @@ class Author(Writer):
         return " ".join(items), tail, named
 
     def query(self, depth: int) -> str:
-        place = Place(depth)
+        self.read()
+        return self.form(Place(depth))
+
+    def read(self) -> None:
+        """Chooses what is read by the whole query."""
         if self.dialect == "csparql":
             for _ in range(self.size(1, 2)):
                 self.clauses.append(f"FROM STREAM <{self.one(*STREAMS)}> [{self.window()}]")
         elif self.dialect in ("dataset", "cqels") and self.chance(8):
             self.clauses.append(self.one(f"FROM <{NAMED[0]}>", f"FROM NAMED <{NAMED[0]}>"))
+
+    def form(self, place: Place) -> str:
         match self.size(0, 7):
             case 0:
                 body = self.group(place)
@@ -485,6 +491,47 @@ def write_families(choose: Choose, depth: int = 2, most: int = 8) -> Session:
     return Session(lateness_ms, t0_ms, loaded, tuple(steps))
 
 
+class CommonAuthor(Author):
+    """Writes a query around patterns that another author wrote."""
+
+    def __init__(self, choose: Choose, other: Author, wheres: list[str]) -> None:
+        super().__init__(choose)
+        self.dialect, self.steps_only = other.dialect, other.steps_only
+        self.clauses, self.number = list(other.clauses), other.number
+        self._wheres = wheres
+
+    def group(self, place: Place, first: Sequence[str] = ()) -> str:
+        wheres, self._wheres = self._wheres, []
+        if not wheres:
+            return super().group(place, first)
+        # What one of them binds, another may use.
+        parts = [f"{{ {where} }}" for where in wheres] if len(wheres) > 1 or self.chance(3) else list(wheres)
+        if self.chance(2):
+            parts.append(self.element(place, parts))
+        return " ".join(parts)
+
+
+def write_sharing(choose: Choose, depth: int = 2, most: int = 8) -> Session:
+    """A session in which queries come several at a time, different ones with patterns in common."""
+    chronicler, author = Chronicler(choose), Author(choose)
+    lateness_ms, t0_ms = chronicler.one(0, 0, 0, 2), chronicler.one(0, 0, 1)
+    loaded = tuple((graph, chronicler.triples(3, 12)) for graph in (None, *NAMED))
+    author.read()
+    wheres = [author.group(Place(depth)) for _ in range(chronicler.size(1, 2))]
+    steps: list[Step | Register | Close] = []
+    registered = 0
+    for step in chronicler.steps(most, lateness_ms):
+        if not registered or chronicler.chance(4):
+            for _ in range(chronicler.size(2, 4)):
+                text = CommonAuthor(choose, author, chronicler.some(wheres, 1, len(wheres))).form(Place(1))
+                steps.append(Register(text, chronicler.one(*OUTPUTS)))
+                registered += 1
+        while chronicler.chance(5):
+            steps.append(Close(chronicler.choose(registered)))
+        steps.append(step)
+    return Session(lateness_ms, t0_ms, loaded, tuple(steps))
+
+
 def chooser(draw: st.DrawFn) -> Choose:
     return lambda size: draw(st.integers(0, size - 1))
 
@@ -507,3 +554,8 @@ def any_sessions(draw: st.DrawFn, depth: int = 2) -> Session:
 @st.composite
 def family_sessions(draw: st.DrawFn, depth: int = 2) -> Session:
     return write_families(chooser(draw), depth)
+
+
+@st.composite
+def sharing_sessions(draw: st.DrawFn, depth: int = 1) -> Session:
+    return write_sharing(chooser(draw), depth)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from millstream.engine import Engine
@@ -60,7 +61,7 @@ def answer_set(query: Any) -> Counter[Row]:
     found = query.solutions()
     if isinstance(found, bool):
         # Before the first change there is no answer, which reads as false.
-        return Counter([(found,)]) if found or len(query.run.answer_rows()[1]) else Counter()
+        return Counter([(found,)]) if found or len(query.family.outlet.answer_rows()[1]) else Counter()
     return Counter((x,) if isinstance(x, Triple) else tuple(x.get(v) for v in query.variables) for x in found)
 
 
@@ -223,3 +224,58 @@ def compare_runs(
                 assert emitted[0] == emitted[1], f"after {step}, {one.text}: {emitted[1]}, expected {emitted[0]}"
                 if not one.closed:
                     assert_same_set(answer_set(other), answer_set(one))
+
+
+def table_of(elements: list[tuple[str, tuple[str, ...], int]]) -> pa.Table:
+    """Elements of one stream, with their triples and times, as a table."""
+    rows = [(*t.removesuffix(" .").split(" "), at_ms, i) for i, (_, ts, at_ms) in enumerate(elements) for t in ts]
+    return pa.table(dict(zip(("s", "p", "o", "at_ms", "element"), map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def compare_with_engines_of_their_own(session: Session, cut: int, *, calls_back: bool) -> None:
+    """All queries in one engine, elements in tables, beside engines with one query each, elements one by one."""
+    together, waiting = Engine(lateness_ms=session.lateness_ms, t0_ms=session.t0_ms), []
+    registers = [step for step in session.steps if isinstance(step, Register)]
+    alone = [Engine(lateness_ms=session.lateness_ms, t0_ms=session.t0_ms) for _ in registers]
+    for engine in (together, *alone):
+        for graph, triples in session.loaded:
+            engine.load("\n".join(triples).encode(), graph=graph, format="nt")
+    ours: list[Any] = []
+    theirs: list[Any] = []
+    heard: list[list[Any]] = [[] for _ in registers]
+
+    def flush() -> None:
+        if waiting:
+            rows = [(str(step.target), step.triples, step.at_ms) for step in waiting]
+            together.push_table(str(waiting[0].target), table_of(rows))
+            waiting.clear()
+
+    for step in session.steps:
+        if not (isinstance(step, Step) and step.call == "push" and step.triples):
+            flush()
+        match step:
+            case Register(text, output):
+                number = len(ours)
+                callback = heard[number].append if calls_back else None
+                ours.append(together.register(text, output=output, on_answer=callback))
+                theirs.append(alone[number].register(text, output=output))
+            case Close(place):
+                ours[place].close()
+                theirs[place].close()
+            case Step(call, target, triples):
+                for engine in alone:
+                    take_step(engine, step)
+                if call != "push" or not triples:
+                    take_step(together, step)
+                    continue
+                if waiting and (waiting[0].target != target or len(waiting) == cut):
+                    flush()
+                waiting.append(step)
+    flush()
+    for engine in (together, *alone):
+        engine.finish()
+    for query, expected, answers in zip(ours, theirs, heard, strict=True):
+        found = flat(answers if calls_back else query.take(), query.variables)
+        wanted = flat(expected.take(), expected.variables)
+        assert sorted(found, key=str) == sorted(wanted, key=str), query.text
+        assert [at_ms for at_ms, _, _ in found] == [at_ms for at_ms, _, _ in wanted]

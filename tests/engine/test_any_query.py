@@ -21,10 +21,10 @@ from tests.engine.machines import (
     forget_all_that_may_be,
     play,
     run_session,
+    table_of,
     take_step,
 )
 from tests.engine.scenarios import Scenario, Session, Step
-from tests.engine.test_batches import table_of
 from tests.reference import Reference
 
 some = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))

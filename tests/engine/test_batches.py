@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from unittest.mock import patch
 
-import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from millstream import Engine
-from tests.engine.machines import assert_same, flat
+from tests.engine.machines import assert_same, flat, table_of
 from tests.engine.scenarios import GRAPHS, STREAMS, queries, triples
 from tests.reference import Change, Reference
 
@@ -68,11 +67,6 @@ def timelines(draw: st.DrawFn) -> Timeline:
         elements.append((stream, tuple(draw(st.lists(triples, min_size=1, max_size=3))), now))
     loaded = tuple(draw(st.lists(triples, max_size=2)))
     return Timeline(draw(queries()), draw(OUTPUTS), loaded, tuple(elements))
-
-
-def table_of(elements: list[tuple[str, tuple[str, ...], int]]) -> pa.Table:
-    rows = [(*t.removesuffix(" .").split(" "), at_ms, i) for i, (_, ts, at_ms) in enumerate(elements) for t in ts]
-    return pa.table(dict(zip(("s", "p", "o", "at_ms", "element"), map(list, zip(*rows, strict=True)), strict=True)))
 
 
 @some

@@ -6,18 +6,15 @@ terms that are forgotten too soon, the last of the random ones what depends on h
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from millstream import Engine, UnsupportedQueryError
 from tests.engine.any_query import family_sessions
-from tests.engine.machines import compare_runs, flat, forget_all_that_may_be, run_session, take_step
+from tests.engine.machines import compare_runs, compare_with_engines_of_their_own, forget_all_that_may_be, run_session
 from tests.engine.notation import NAMESPACE, S, answer_set, emitted, nt, over
-from tests.engine.scenarios import Close, Register, Session, Step
-from tests.engine.test_batches import table_of
+from tests.engine.scenarios import Session
 
 some = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -43,52 +40,7 @@ def test_no_term_of_a_member_is_forgotten_while_it_is_needed(session: Session, t
 @some
 @given(family_sessions(), st.integers(1, 6), st.booleans())
 def test_members_answer_as_in_engines_of_their_own(session: Session, cut: int, calls_back: bool) -> None:
-    #  In one engine all queries, elements in tables; in each of the others one query, elements one by one.
-    together, waiting = Engine(lateness_ms=session.lateness_ms, t0_ms=session.t0_ms), []
-    registers = [step for step in session.steps if isinstance(step, Register)]
-    alone = [Engine(lateness_ms=session.lateness_ms, t0_ms=session.t0_ms) for _ in registers]
-    for engine in (together, *alone):
-        for graph, triples in session.loaded:
-            engine.load("\n".join(triples).encode(), graph=graph, format="nt")
-    ours: list[Any] = []
-    theirs: list[Any] = []
-    heard: list[list[Any]] = [[] for _ in registers]
-
-    def flush() -> None:
-        if waiting:
-            rows = [(str(step.target), step.triples, step.at_ms) for step in waiting]
-            together.push_table(str(waiting[0].target), table_of(rows))
-            waiting.clear()
-
-    for step in session.steps:
-        if not (isinstance(step, Step) and step.call == "push" and step.triples):
-            flush()
-        match step:
-            case Register(text, output):
-                number = len(ours)
-                callback = heard[number].append if calls_back else None
-                ours.append(together.register(text, output=output, on_answer=callback))
-                theirs.append(alone[number].register(text, output=output))
-            case Close(place):
-                ours[place].close()
-                theirs[place].close()
-            case Step(call, target, triples):
-                for engine in alone:
-                    take_step(engine, step)
-                if call != "push" or not triples:
-                    take_step(together, step)
-                    continue
-                if waiting and (waiting[0].target != target or len(waiting) == cut):
-                    flush()
-                waiting.append(step)
-    flush()
-    for engine in (together, *alone):
-        engine.finish()
-    for query, expected, answers in zip(ours, theirs, heard, strict=True):
-        found = flat(answers if calls_back else query.take(), query.variables)
-        wanted = flat(expected.take(), expected.variables)
-        assert sorted(found, key=str) == sorted(wanted, key=str), query.text
-        assert [at_ms for at_ms, _, _ in found] == [at_ms for at_ms, _, _ in wanted]
+    compare_with_engines_of_their_own(session, cut, calls_back=calls_back)
 
 
 # One fact each ----------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from millstream.operators.expressions.rows import RowCompiler
 from millstream.operators.expressions.values import XSD, ExpressionError, read_term
 from millstream.operators.keeping import Keeper
 from millstream.operators.rows import Deltas
-from millstream.operators.rowwise import RowWise, chains_of
+from millstream.operators.rowwise import RowWise
 from millstream.plan.nodes import Extend, Filter, Node, Project, Rows
 
 A, B, C, D, E = (Variable(name) for name in "abcde")
@@ -213,12 +213,3 @@ def test_a_quotient_is_cut_after_18_digits(left: str, right: str, quotient: str)
 def test_a_program_that_makes_no_sense_is_refused(steps: list[tuple[int, int]], outputs: list[int]) -> None:
     with pytest.raises(ValueError, match=r"there is no|takes more|neither stored"):
         RowProgram(Dictionary(), 1, steps, outputs)
-
-
-def test_nodes_that_only_their_successor_reads_form_a_chain() -> None:
-    start = Rows((A, B, C), ())
-    extended = Extend(start, D, A)
-    left, right = Filter(extended, A), Filter(extended, B)
-    nodes = [start, extended, left, right, Project(right, ((A, A),))]
-    inputs = [(), (0,), (1,), (1,), (3,)]
-    assert chains_of(nodes, inputs) == {1: [1], 2: [2], 4: [3, 4]}

@@ -1,4 +1,4 @@
-"""What a query's patterns can see: changes of its windows and graphs, numbered and handed to its operators in order."""
+"""What the patterns of queries can see: changes of windows and graphs, numbered and handed to their operators in order."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import numpy as np
 from millstream.engine.batch import ElementBatch, GraphRows
 from millstream.engine.datasets import Triples
 from millstream.engine.feeds import NEVER
-from millstream.engine.inputs import Input, inputs_of
+from millstream.engine.inputs import Input, inputs_of, unread
 from millstream.engine.merged import MergedContent
 from millstream.engine.pieces import Piece, concatenated, in_order, is_ordered, taken
 from millstream.kernels.dictionary import Dictionary
 from millstream.language.windows import StreamWindow
-from millstream.operators.dataflow import Dataflow
+from millstream.operators.dataflow import Dataflow, Leaf
+from millstream.operators.layout import Root
 from millstream.operators.matching import Constants
 from millstream.operators.rows import FOREVER, Arrivals, Column
 from millstream.plan.conjunction import SourcedPattern
@@ -24,17 +25,50 @@ Pieces = list[tuple[Input, Piece]]
 
 
 class Contents:
-    """The inputs of one query."""
+    """The inputs of a dataflow."""
 
-    def __init__(self, windows: tuple[StreamWindow, ...], operator: Dataflow, dictionary: Dictionary, t0_ms: int) -> None:
-        self.inputs = inputs_of(windows, operator, dictionary, t0_ms)
+    def __init__(self, operator: Dataflow, dictionary: Dictionary, t0_ms: int) -> None:
+        self.inputs: list[Input] = []
+        self._by_leaf: dict[Leaf, list[Input]] = {}
+        self._unread: dict[Root, list[Input]] = {}
+        """The windows of queries that their patterns do not read."""
         self._operator = operator
+        self._dictionary = dictionary
+        self._t0_ms = t0_ms
         self.change = 0
         """The number of the last change."""
         self.orders: tuple[int, Column] = (1, np.empty(0, np.int64))
         """The number of the first change of what was fed last, and for it and all others their order within their tick."""
         self.named: Callable[[SourcedPattern, Constants], Iterable[Constants]] = lambda _, constants: (constants,)
         """What a triple must have for a pattern, if more is known than its constants."""
+
+    # Coming and going -------------------------------------------------------------------------------------------------
+
+    def add(self, windows: Iterable[StreamWindow], root: Root) -> list[Input]:
+        """Begins to read what a query reads; gives what nobody has read before."""
+        leaves = self._operator.leaves_of(root)
+        new = [leaf for leaf in leaves if leaf not in self._by_leaf]
+        for leaf in new:
+            self._by_leaf[leaf] = inputs_of(leaf, self._dictionary, self._t0_ms)
+        read = {i.window for leaf in leaves for i in self._by_leaf[leaf]}
+        self._unread[root] = unread((w for w in windows if w not in read), self._dictionary, self._t0_ms)
+        self._arrange()
+        return [i for leaf in new for i in self._by_leaf[leaf]]
+
+    def drop(self, root: Root, at_tick: int) -> None:
+        """Reads no more what only a query read that is gone."""
+        gone = self._unread.pop(root)
+        for leaf in self._by_leaf.keys() - set(self._operator.leaves):
+            gone += self._by_leaf.pop(leaf)
+        for i in gone:
+            if i.feed is not None:
+                i.feed.close(at_tick)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """In the order that a dataflow of the same queries has, whatever others there have been."""
+        read = [i for leaf in self._operator.leaves for i in self._by_leaf.get(leaf, ())]
+        self.inputs = [*read, *(i for root in self._operator.roots for i in self._unread.get(root, ()))]
 
     # What it reads ----------------------------------------------------------------------------------------------------
 
@@ -79,9 +113,11 @@ class Contents:
         """What time brings by itself before a tick."""
         return [(i, piece) for i in self.inputs if i.feed is not None for piece in i.feed.pass_time(before)]
 
-    def graph_pieces(self, graph: str | None, triples: Triples, at_tick: int, op: int) -> Pieces:
-        """Triples that come to a graph, or leave it."""
-        ours = [i for i in self.inputs if i.feed is None and i.graph == graph]
+    def graph_pieces(
+        self, graph: str | None, triples: Triples, at_tick: int, op: int, inputs: Iterable[Input] | None = None
+    ) -> Pieces:
+        """Triples that come to a graph, or leave it; for some of the inputs, if not for all."""
+        ours = [i for i in (self.inputs if inputs is None else inputs) if i.feed is None and i.graph == graph]
         found = [(i, _graph_piece(i, triples, at_tick, op)) for i in ours]
         return [(i, piece) for i, piece in found if len(piece)]
 
@@ -115,12 +151,6 @@ class Contents:
         self.change = int(change[-1]) if len(change) else self.change
         self._operator.feed(Arrivals(whole.pattern, whole.triples, whole.now, whole.until, whole.op, change))
 
-    def close(self, at_tick: int) -> None:
-        """Lets go of all terms."""
-        for i in self.inputs:
-            if i.feed is not None:
-                i.feed.close(at_tick)
-
     # Snapshots --------------------------------------------------------------------------------------------------------
 
     def dump(self) -> dict[str, Any]:
@@ -132,7 +162,7 @@ class Contents:
         }
 
     def load(self, state: dict[str, Any]) -> None:
-        """Takes what the contents of the same query dumped."""
+        """Takes what the contents of the same queries dumped."""
         self.change = state["change"]
         unions: set[int] = set()
         for i, feed, union in zip(self.inputs, state["feeds"], state["unions"], strict=True):

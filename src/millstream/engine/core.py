@@ -24,17 +24,14 @@ from millstream.engine.lane import Lanes, Row
 from millstream.engine.options import Options, named_iri
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.registry import Registry, planned
-from millstream.engine.reporting import Emit
 from millstream.engine.run import QueryRun
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanner
 from millstream.kernels.scanner_summary import Summary
-from millstream.language.algebra import Query
 from millstream.language.windows import Triples as TriplesWindow
 from millstream.operators.dataflow import Dataflow
 from millstream.operators.rows import ELEMENT, EXPIRY, tick, time_of
 from millstream.plan.nodes import Node
-from millstream.plan.sources import sources_of
 
 _HOUSEKEEPING_EVERY = 4096
 
@@ -271,7 +268,7 @@ class Core:
         self.counts["changes"] += len(effective)
         if len(effective):
             for run in self.runs:
-                if run.sources.has(change.graph):
+                if run.reads(change.graph):
                     run.graph_changed(change.graph, effective, 1 if change.insert else -1, at_tick)
         return len(effective)
 
@@ -295,9 +292,9 @@ class Core:
         """What is run of a query by itself: all of it, unless a part of the plan runs elsewhere."""
         return planned(text, base, output)
 
-    def run_of(self, query: Query, operator: Dataflow, emit: Emit) -> QueryRun:
-        """A query's run, without any state."""
-        return QueryRun(query, operator, sources_of(query), self.dictionary, emit, self.options.t0_ms)
+    def run_of(self, operator: Dataflow) -> QueryRun:
+        """A run for queries, without any state."""
+        return QueryRun(operator, self.dictionary, self.options.t0_ms)
 
     def readers_changed(self, streams: Iterable[str]) -> None:
         """Queries that read some streams have come or gone, or ask for other triples."""
@@ -308,7 +305,7 @@ class Core:
     def _summarise(self, stream: Stream) -> None:
         """What anyone who reads the stream may match; None keeps everything."""
         runs = stream.runs
-        windows = [w for run in runs for w in run.query.windows if w.stream.value == stream.iri]
+        windows = [w for run in runs for w in run.windows if w.stream.value == stream.iri]
         stream.counted = any(isinstance(w.window, TriplesWindow) for w in windows)
         everything = any(run.needs_everything for run in runs)
         stream.forget_lanes()
@@ -331,7 +328,8 @@ class Core:
         for query in self.registry.queries:
             query.hold_pending()
         for run in self.runs:
-            run.reporter.hold_waiting()
+            for outlet in run.outlets:
+                outlet.reporter.hold_waiting()
         self.dictionary.forget_before(present)
         self.dictionary.settle()
 

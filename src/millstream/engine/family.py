@@ -1,8 +1,8 @@
 """Registered queries that are run as one: those of one shape, which differ in constants and in what they emit.
 
-A family has one run. While its queries have the same constants, its answers are for all of them. Otherwise each different
-tuple of constants is a member: its constants are triples of a graph that only this run reads, and the first column of
-every answer says which member it is for (`millstream.plan.members`).
+A family has one run, or an outlet of one that is for other queries as well. While its queries have the same constants, its
+answers are for all of them. Otherwise each different tuple of constants is a member: its constants are triples of a graph
+that only this run reads, and the first column of every answer says which member it is for (`millstream.plan.members`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from millstream.engine.answers import Emission
 from millstream.engine.datasets import Graph, Triples
+from millstream.engine.outlet import Outlet
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.reporting import EverythingReporter, select
 from millstream.engine.run import QueryRun
@@ -43,10 +44,10 @@ class Member:
 
 
 class Family:
-    """Queries with one run."""
+    """Queries with one outlet of a run."""
 
-    def __init__(self, constants: Terms, run: QueryRun, dictionary: Dictionary, moment: object = None) -> None:
-        self.run = run
+    def __init__(self, constants: Terms, outlet: Outlet, dictionary: Dictionary, moment: object = None) -> None:
+        self.outlet = outlet
         self.moment = moment
         """When it began, for those who can join only then."""
         self.places: tuple[int, ...] = ()
@@ -58,6 +59,10 @@ class Family:
         self._by_id: dict[int, Member] = {}
         self._next = 0
         self._size = 0
+
+    @property
+    def run(self) -> QueryRun:
+        return self.outlet.run
 
     # Who belongs to it ------------------------------------------------------------------------------------------------
 
@@ -74,7 +79,7 @@ class Family:
 
     def output_with(self, output: Output) -> Output:
         """What the run must emit, once a query with some output has joined."""
-        return output if output is self.run.query.output else Output.CHANGES
+        return output if output is self.outlet.query.output else Output.CHANGES
 
     def places_with(self, constants: Terms) -> tuple[int, ...]:
         """The places at which members have different constants, once these have joined."""
@@ -113,24 +118,29 @@ class Family:
 
     # Its run ----------------------------------------------------------------------------------------------------------
 
-    def go_on_with(self, run: QueryRun, places: tuple[int, ...]) -> Triples:
-        """Another run, for members that differ at these places; gives their constants."""
-        self._graph.delete(self._graph.triples(), run.tick)
-        self.run, self.places = run, places
-        run.contents.named = self._named
+    def go_on_with(self, outlet: Outlet, places: tuple[int, ...]) -> Triples:
+        """Another outlet, for members that differ at these places; gives their constants."""
+        self._graph.delete(self._graph.triples(), outlet.run.tick)
+        self.outlet, self.places = outlet, places
+        self._name()
         return self._graph.insert(self._triples(self._members.values()))
 
     def mute(self) -> None:
         """Has the run say nothing to anybody until a query is taken."""
-        self.run.emit = lambda emission: None
+        self.outlet.emit = lambda emission: None
+
+    def _name(self) -> None:
+        """Tells the run, which is for nobody else, what its members ask for."""
+        if self.places:
+            self.run.contents.named = self._named
 
     def _route(self) -> None:
         if self.places:
-            self.run.emit = self._hand_out
+            self.outlet.emit = self._hand_out
             return
         (member,) = self._members.values()
-        alone = len(member.queries) == 1 and member.queries[0].query.output is self.run.query.output
-        self.run.emit = member.queries[0].emit if alone else self._repeat
+        alone = len(member.queries) == 1 and member.queries[0].query.output is self.outlet.query.output
+        self.outlet.emit = member.queries[0].emit if alone else self._repeat
 
     def show(self, member: Member, at_tick: int) -> None:
         """Shows the run a new member."""
@@ -144,12 +154,12 @@ class Family:
 
     def close(self, at_tick: int) -> None:
         """Lets go of all terms."""
-        self.run.close(at_tick)
+        self.run.drop(self.outlet, at_tick)
         self._graph.delete(self._graph.triples(), at_tick)
 
     def tell(self, query: ContinuousQuery, member: Member, at_ms: int) -> None:
         """Tells a query over datasets alone what its answers are, when others have been told before."""
-        columns, weight = self.run.current_rows(self.member_id(member))
+        columns, weight = self.outlet.current_rows(self.member_id(member))
         emission = select(query.query.output, columns, np.full(len(weight), at_ms, np.int64), weight)
         if len(emission):
             query.emit(emission)
@@ -157,7 +167,7 @@ class Family:
     @property
     def tells_everything(self) -> bool:
         """Whether it emits everything after every change, and so nothing that a new member brings."""
-        return isinstance(self.run.reporter, EverythingReporter)
+        return isinstance(self.outlet.reporter, EverythingReporter)
 
     def _triples(self, members: Iterable[Member]) -> Triples:
         encode = self._dictionary.encode_one
@@ -191,7 +201,7 @@ class Family:
         member = self._by_id.get(member_id)
         if member is not None:
             for query in member.queries:
-                if query.query.output is self.run.query.output:
+                if query.query.output is self.outlet.query.output:
                     query.emit(emission)
                 elif len(part := select(query.query.output, emission.columns, emission.at_ms, emission.weight)):
                     query.emit(part)
@@ -204,7 +214,7 @@ class Family:
         labels = {lifted_blank(place).value for place in self.places}
         return any(
             isinstance(t, BlankNode) and t.value in labels
-            for p in self.run.operator.patterns
+            for p in self.run.operator.patterns.values()
             if not isinstance(p.source, GraphSource)
             for t in (p.triple.subject, p.triple.object)
         )
@@ -226,17 +236,16 @@ class Family:
     def dump(self) -> dict[str, Any]:
         """All it keeps, its queries aside."""
         return {
-            "output": self.run.query.output.value,
+            "output": self.outlet.query.output.value,
             "places": list(self.places),
             "members": self._graph.triples(),
             "next": self._next,
-            "run": self.run.dump(),
+            "era": self.outlet.root.era,
         }
 
     def load(self, state: dict[str, Any]) -> None:
         """Takes what a family of the same queries dumped, its members added."""
-        self.run.contents.named = self._named
+        self._name()
         self._graph.restore(np.ascontiguousarray(state["members"]))
         self._next = state["next"]
         self._route()
-        self.run.load(state["run"])

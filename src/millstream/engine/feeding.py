@@ -42,15 +42,16 @@ class Feeding:
     def arrange(self) -> None:
         """Looks again who feeds whom, after queries came or went."""
         core, runs = self._core, self._core.runs
-        fed = {name for run in runs if (name := fed_stream(run.query)) is not None}
+        outlets = [outlet for run in runs for outlet in run.outlets]
+        fed = {name for outlet in outlets if (name := fed_stream(outlet.query)) is not None}
         active = any(core.streams[iri].runs for iri in fed if iri in core.streams)
         if active != self.active:
             self.active = active
             for stream in core.streams.values():
                 # Short ways for single elements know nothing of those who read what is constructed.
                 stream.forget_lanes()
-        for run in runs:
-            run.feeds = fed_stream(run.query) if self.active else None
+        for outlet in outlets:
+            outlet.feeds = fed_stream(outlet.query) if self.active else None
         self._order = []
         if self.active:
             for run in runs:
@@ -61,7 +62,7 @@ class Feeding:
         fed = fed_stream(query)
         if fed is None:
             return
-        others = [run.query for run in self._core.runs]
+        others = [outlet.query for run in self._core.runs for outlet in run.outlets]
         # Each way from what it feeds, with whether somebody on it feeds whole answer sets.
         ways = [(fed, query.output is a.Output.RSTREAM, frozenset((fed,)))]
         read = {window.stream.value for window in query.windows}
@@ -84,7 +85,7 @@ class Feeding:
         if run in self._order or run in path:
             return
         for other in runs:
-            if other.feeds in run.streams:
+            if any(outlet.feeds in run.streams for outlet in other.outlets):
                 self._place(other, (*path, run), runs)
         self._order.append(run)
 

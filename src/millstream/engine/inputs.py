@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from millstream.engine.counting import CountFeed
 from millstream.engine.feeds import EventFeed, Feed, StepFeed, TimeFeed
 from millstream.engine.merged import MergedContent
 from millstream.kernels.dictionary import Dictionary
 from millstream.language.windows import All, Elements, Event, Now, Range, Slide, Step, StreamWindow, Triples
-from millstream.operators.dataflow import Dataflow
+from millstream.operators.dataflow import Leaf
 from millstream.operators.matching import Matcher
 from millstream.plan.conjunction import GraphSource, MemberSource, MergedSource, Source, WindowSource
 
@@ -36,10 +38,10 @@ class Input:
             self.graph = None if source.graph is None else source.graph.value
 
 
-def inputs_of(windows: tuple[StreamWindow, ...], operator: Dataflow, dictionary: Dictionary, t0_ms: int) -> list[Input]:
-    """All that the patterns of an operator read, and the windows that no pattern reads."""
+def inputs_of(leaf: Leaf, dictionary: Dictionary, t0_ms: int) -> list[Input]:
+    """All that the patterns of a conjunction read."""
     inputs = []
-    for source, matcher in operator.readers:
+    for source, matcher in leaf.operator.matchers.items():
         parts: tuple[Source, ...] = (source,)
         union = None
         if isinstance(source, MergedSource):
@@ -49,11 +51,13 @@ def inputs_of(windows: tuple[StreamWindow, ...], operator: Dataflow, dictionary:
             made = Input(part, matcher, dictionary, t0_ms)
             made.union, made.part = union, number
             inputs.append(made)
-    # A window that no pattern reads has no content to join, but it has elements and ends.
-    read = {i.window for i in inputs}
-    nothing = Matcher((), (), dictionary, {})
-    inputs.extend(Input(WindowSource(w), nothing, dictionary, t0_ms) for w in windows if w not in read)
     return inputs
+
+
+def unread(windows: Iterable[StreamWindow], dictionary: Dictionary, t0_ms: int) -> list[Input]:
+    """Windows that no pattern reads: there is no content to join, but they have elements and ends."""
+    nothing = Matcher((), (), dictionary, {})
+    return [Input(WindowSource(window), nothing, dictionary, t0_ms) for window in windows]
 
 
 def feed_for(window: StreamWindow, matcher: Matcher, dictionary: Dictionary, t0_ms: int) -> Feed:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from millstream.engine.counting import CountFeed
 from millstream.engine.feeds import TimeFeed
+from millstream.engine.outlet import Outlet
 from millstream.engine.reporting import ChangeReporter
 from millstream.engine.run import QueryRun
 from millstream.kernels.dictionary import Dictionary
@@ -94,7 +95,7 @@ class Lanes:
 
     def add(self, run: QueryRun, stream: str) -> bool:
         """Adds a reader, if it can have a lane."""
-        if not isinstance(run.reporter, ChangeReporter) or run.steps or run.has_first_change_ahead:
+        if run.has_first_change_ahead or not all(_is_short(outlet) for outlet in run.outlets):
             return False
         if not all(isinstance(c, JoinComponent) for c in run.operator.components):
             return False
@@ -128,7 +129,8 @@ class Lanes:
                     routes.by_object.setdefault(o, []).append(route)
                 else:
                     routes.any.append(route)
-        if run.reporter.emits_ends or not run.operator.is_conjunction:
+        emits_ends = (isinstance(o.reporter, ChangeReporter) and o.reporter.emits_ends for o in run.outlets)
+        if not run.operator.is_conjunction or any(emits_ends):
             self._ending.append(run)
         return True
 
@@ -196,6 +198,11 @@ class Lanes:
         if self._seen_ms is not None:
             for feed in self._feeds:
                 feed.see(self._seen_ms)
+
+
+def _is_short(outlet: Outlet) -> bool:
+    """Whether a query answers after every change, and nothing of it happens on a grid."""
+    return isinstance(outlet.reporter, ChangeReporter) and not outlet.steps_ms
 
 
 def _without_end(at_ms: int) -> int:

@@ -80,6 +80,9 @@ class ContinuousQuery:
         if others:
             many = "query" if others == 1 else "queries"
             run += f"\nruns as one plan with {others} other {many}; constants in which they differ are joined as a relation"
+        sharing = 0 if self.family is None else self._core.registry.sharing_with(self.family)
+        if sharing:
+            run += f"\nshares parts of its plan with {sharing} other {'query' if sharing == 1 else 'queries'}"
         return f"{explain(self.query)}\n\n{run}"
 
     def take(self) -> list[Answer]:
@@ -100,7 +103,7 @@ class ContinuousQuery:
         self._core.catch_up(self)
         columns, weight = np.empty((0, len(self.query.columns)), np.int64), np.empty(0, np.int64)
         if self.family is not None and self.member is not None:
-            columns, weight = self.family.run.answer_rows(self.family.member_id(self.member))
+            columns, weight = self.family.outlet.answer_rows(self.family.member_id(self.member))
         rows = np.repeat(columns, weight, axis=0)
         match self.query.form:
             case a.Form.CONSTRUCT:
@@ -114,7 +117,7 @@ class ContinuousQuery:
     def stats(self) -> dict[str, int]:
         """Counts since registration; `stored` is what is kept now, `pending` what was emitted and not taken."""
         self._core.catch_up(self)
-        stored = 0 if self.run is None else self.run.stored
+        stored = 0 if self.family is None else self.family.outlet.stored
         return {
             "elements": self._came()[0],
             "kept": self._came()[1],

@@ -1,12 +1,13 @@
 """Who is registered: queries, their runs, and which of them share one.
 
 A query joins others of its shape (`millstream.plan.lifting`) if its answers are the same as if it ran by itself: over
-datasets alone at any time, with windows as long as nothing has happened since the others were registered.
+datasets alone at any time, with windows as long as nothing has happened since the others were registered. Under the same
+condition it shares with queries of other shapes what its plan has in common with theirs (`millstream.engine.hosts`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 from millstream.engine.answers import Answer
 from millstream.engine.family import Family
 from millstream.engine.feeding import fed_stream
+from millstream.engine.hosts import Hosts
 from millstream.engine.inputs import MEMBERS
 from millstream.engine.options import output_named
+from millstream.engine.outlet import Outlet
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.run import QueryRun
 from millstream.errors import OptionError, UnsupportedQueryError
@@ -48,6 +51,15 @@ def planned(text: str, base: str | None, output: str | None) -> Node:
     return compile_query(_parsed(text, base, output))
 
 
+def _is_free(query: Query, shape: Shape | None, places: Sequence[int]) -> bool:
+    """Whether a query may share what it has in common with others.
+
+    Not if something of it depends on its text or on when it came, or asks for members; nor if it is told of every change.
+    """
+    told_of_all = query.output is Output.RSTREAM and not query.closes_windows
+    return shape is not None and shape.is_free and not places and not told_of_all
+
+
 class Registry:
     """The queries of an engine."""
 
@@ -56,12 +68,13 @@ class Registry:
         self.queries: list[ContinuousQuery] = []
         """In order of registration."""
         self.families: list[Family] = []
+        self.runs: list[QueryRun] = []
+        self._hosts = Hosts()
+        self._eras = 0
+        self._last: object = None
+        """What had happened when the last query came."""
         self._open: dict[tuple[Any, ...], Family] = {}
         """The families that a query of a shape may join."""
-
-    @property
-    def runs(self) -> list[QueryRun]:
-        return [family.run for family in self.families]
 
     # Coming -----------------------------------------------------------------------------------------------------------
 
@@ -103,12 +116,30 @@ class Registry:
         # What feeds a stream is fed change by change, and is one element of it.
         return None if fed_stream(query.query) is not None else shape_of(query.query, now_ms)
 
-    def _run_of(
-        self, query: ContinuousQuery, plan: Node, output: Output | None = None, *, restored: bool = False
-    ) -> QueryRun:
+    def _outlet_of(
+        self,
+        query: ContinuousQuery,
+        plan: Node,
+        shape: Shape | None,
+        places: tuple[int, ...] = (),
+        output: Output | None = None,
+    ) -> Outlet:
+        """The end of a query, without any state, in a run of its own or in one with which it has something in common."""
+        core, era = self._core, self._era()
+        asked = query.query if output is None else replace(query.query, output=output)
+        is_free = _is_free(asked, shape, places)
+        run = self._hosts.find(plan, era, asked.base) if is_free else None
+        if run is None:
+            run = self._new_run(query)
+        else:
+            run.pass_time(core.before)
+        outlet = run.add(asked, plan, query.emit, era)
+        self._opened(outlet, is_free=is_free)
+        return outlet
+
+    def _new_run(self, query: ContinuousQuery, restored: Iterable[int] | None = None) -> QueryRun:
         core, (_, _, now_ms) = self._core, query.registered_with
         operator = Dataflow(
-            plan,
             core.dictionary,
             Evaluator(core.dictionary, now_ms=now_ms, base=query.query.base),
             lazy=core.options.lazy,
@@ -116,22 +147,37 @@ class Registry:
             salt=query.text,
             restored=restored,
         )
-        asked = query.query if output is None else replace(query.query, output=output)
-        run = core.run_of(asked, operator, query.emit)
-        run.on_constructed = core.feeding.offer
+        run = core.run_of(operator)
+        self.runs.append(run)
         return run
+
+    def _opened(self, outlet: Outlet, *, is_free: bool) -> None:
+        outlet.on_constructed = self._core.feeding.offer
+        for iri in sorted(outlet.streams):
+            readers = self._core.known_stream(iri).runs
+            if outlet.run not in readers:
+                readers.append(outlet.run)
+        if is_free:
+            self._hosts.enter(outlet.run, outlet.query.base)
+
+    def _closed(self, outlet: Outlet) -> None:
+        """An outlet is gone from its run."""
+        run = outlet.run
+        if not run.outlets:
+            self.runs.remove(run)
+        for iri in outlet.streams - run.streams:
+            self._core.known_stream(iri).runs.remove(run)
+        self._hosts.leave(run)
 
     def _alone(self, query: ContinuousQuery, shape: Shape | None) -> Family:
         """A family of one, among the others but without any state."""
         base, output, _ = query.registered_with
-        run = self._run_of(query, self._core.planned(query.text, base, output))
-        family = Family(() if shape is None else shape.constants, run, self._core.dictionary)
+        outlet = self._outlet_of(query, self._core.planned(query.text, base, output), shape)
+        family = Family(() if shape is None else shape.constants, outlet, self._core.dictionary)
         self.families.append(family)
         family.take(query, family.add(() if shape is None else shape.constants))
-        for iri in run.streams:
-            self._core.known_stream(iri).runs.append(run)
         self._entered(query)
-        self._core.readers_changed(run.streams)
+        self._core.readers_changed(outlet.streams)
         return family
 
     def _entered(self, query: ContinuousQuery) -> None:
@@ -143,6 +189,15 @@ class Registry:
         core = self._core
         contents = {name: graph.triples() for name, graph in core.graphs.items()}
         run.start(contents if members is None else {**contents, MEMBERS: members}, core.clock_ms, core.before - 1)
+
+    def _era(self) -> int:
+        """The number of the time since which nothing has happened to anybody."""
+        core = self._core
+        now = core.before, core.counts["changes"], sum(stream.elements for stream in core.streams.values())
+        if now != self._last:
+            self._last = now
+            self._eras += 1
+        return self._eras
 
     # Together ---------------------------------------------------------------------------------------------------------
 
@@ -179,23 +234,26 @@ class Registry:
     def _make_room(self, family: Family, query: ContinuousQuery, shape: Shape) -> bool:
         """Has a family run so that its members can differ as a new one differs from them."""
         places, output = family.places_with(shape.constants), family.output_with(query.query.output)
-        if places == family.places and output is family.run.query.output:
+        if places == family.places and output is family.outlet.query.output:
             return True
         try:
-            run = self._run_of(query, compile_query(query.query, places), output)
+            plan = compile_query(query.query, places)
         except (RunsApartError, UnsupportedQueryError):
             return False
-        before = family.run
-        members = family.go_on_with(run, places)
+        before = family.outlet
+        outlet = self._outlet_of(query, plan, shape, places, output)
+        members = family.go_on_with(outlet, places)
         # To those that have windows nothing has happened yet; the others have been told.
         family.mute()
-        self._start(run, members)
-        for iri in run.streams:
-            runs = self._core.known_stream(iri).runs
-            runs[runs.index(before)] = run
-        before.close(self._core.now_tick)
-        self._core.readers_changed(run.streams)
+        self._start(outlet.run, members)
+        before.run.drop(before, self._core.now_tick)
+        self._closed(before)
+        self._core.readers_changed(outlet.streams)
         return True
+
+    def sharing_with(self, family: Family) -> int:
+        """How many queries of other shapes have parts in common with a family's."""
+        return sum(len(other) for other in self.families if other is not family and other.run is family.run)
 
     # Going ------------------------------------------------------------------------------------------------------------
 
@@ -219,13 +277,11 @@ class Registry:
         core.deliver()
 
     def _end(self, family: Family) -> None:
-        core, run = self._core, family.run
         self.families.remove(family)
         self._open = {key: other for key, other in self._open.items() if other is not family}
-        family.close(core.now_tick)
-        for iri in run.streams:
-            core.known_stream(iri).runs.remove(run)
-        core.readers_changed(run.streams)
+        family.close(self._core.now_tick)
+        self._closed(family.outlet)
+        self._core.readers_changed(family.outlet.streams)
 
     # Snapshots --------------------------------------------------------------------------------------------------------
 
@@ -237,39 +293,48 @@ class Registry:
             for query in family.queries
             if query.member is not None
         }
+        families = {family.outlet: number for number, family in enumerate(self.families)}
         return {
             "queries": [{**query.dump(), "family": where[query][0], "member": where[query][1]} for query in self.queries],
             "families": [family.dump() for family in self.families],
+            "runs": [{**run.dump(), "families": [families[outlet] for outlet in run.outlets]} for run in self.runs],
+            "eras": self._eras,
         }
 
     def load(self, state: dict[str, Any], mark: int) -> None:
         """Takes what another registry dumped, for a dictionary that was restored up to a mark."""
+        self._eras = state["eras"]
         made = [self._made(q["text"], q["output"], None, q["base"], q["now_ms"]) for q in state["queries"]]
         members: list[list[tuple[ContinuousQuery, int]]] = [[] for _ in state["families"]]
         for query, kept in zip(made, state["queries"], strict=True):
             members[kept["family"]].append((query, kept["member"]))
-        for ours, kept in zip(members, state["families"], strict=True):
-            self._load_family(ours, kept, mark)
+        families: dict[int, Family] = {}
+        for kept in state["runs"]:
+            run = self._new_run(members[kept["families"][0]][0][0], kept["firsts"])
+            for number in kept["families"]:
+                families[number] = self._load_family(run, members[number], state["families"][number])
+            run.operator.forget_holds(mark)
+            run.load(kept)
+        self.families = [families[number] for number in sorted(families)]
         for query, kept in zip(made, state["queries"], strict=True):
             self._entered(query)
             query.load(kept)
         self._core.readers_changed({iri for run in self.runs for iri in run.streams})
 
-    def _load_family(self, ours: list[tuple[ContinuousQuery, int]], state: dict[str, Any], mark: int) -> None:
+    def _load_family(self, run: QueryRun, ours: list[tuple[ContinuousQuery, int]], state: dict[str, Any]) -> Family:
         shapes = [self._shape_of(query, query.registered_with[2]) for query, _ in ours]
         constants = [() if shape is None else shape.constants for shape in shapes]
-        first, places = ours[0][0], state["places"]
+        (first, _), shape, places = ours[0], shapes[0], state["places"]
         base, output, _ = first.registered_with
         plan = compile_query(first.query, places) if places else self._core.planned(first.text, base, output)
-        run = self._run_of(first, plan, output_named(state["output"]), restored=True)
-        family = Family(constants[0], run, self._core.dictionary)
+        asked = replace(first.query, output=output_named(state["output"]))
+        outlet = run.add(asked, plan, first.emit, state["era"])
+        self._opened(outlet, is_free=_is_free(asked, shape, places))
+        family = Family(constants[0], outlet, self._core.dictionary)
         family.places = tuple(places)
         for (query, member_id), terms in zip(ours, constants, strict=True):
             family.take(query, family.member(terms) or family.add(terms, member_id))
-        self.families.append(family)
-        for iri in run.streams:
-            self._core.known_stream(iri).runs.append(run)
-        run.operator.forget_holds(mark)
         family.load(state)
-        if shapes[0] is not None and not run.streams:
-            self._open[shapes[0].key] = family
+        if shape is not None and not outlet.streams:
+            self._open[shape.key] = family
+        return family

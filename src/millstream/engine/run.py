@@ -1,98 +1,108 @@
-"""A registered query at work: what happens to its streams and graphs becomes rows of its operator, deltas, emissions.
+"""Registered queries at work: what happens to their streams and graphs becomes rows of operators, deltas, emissions.
 
-Everything here is in processing order; the engine sees to that. Ticks say when; see `millstream.operators.rows`.
+Mostly a run is for one query. Those that have parts of their plans in common share one: what they have in common runs once,
+and each has its own outlet. Everything here is in processing order; the engine sees to that. Ticks say when; see
+`millstream.operators.rows`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from millstream.engine.answers import AnswerSet, Emission, consolidate
-from millstream.engine.arrangement import Arrangement, Rows
 from millstream.engine.batch import ElementBatch, GraphRows
 from millstream.engine.contents import Contents, Pieces
 from millstream.engine.counting import CountFeed
 from millstream.engine.datasets import Triples
 from millstream.engine.feeds import NEVER, EventFeed, StepFeed
-from millstream.engine.inputs import MEMBERS
-from millstream.engine.reporting import ChangeReporter, CloseReporter, Emit, EverythingReporter, Reporter
+from millstream.engine.inputs import MEMBERS, Input
+from millstream.engine.outlet import Outlet
+from millstream.engine.reporting import CloseReporter, Emit, EverythingReporter
 from millstream.engine.visible import VisibleTicks
 from millstream.kernels.dictionary import Dictionary
 from millstream.language import algebra as a
-from millstream.language.windows import Event, Step, StreamWindow
+from millstream.language.windows import Event, StreamWindow
 from millstream.operators.dataflow import Dataflow
-from millstream.operators.deltas import consolidated
 from millstream.operators.rows import ELEMENT, Column, Deltas, tick, time_of
-from millstream.plan.sources import Sources
+from millstream.plan.nodes import Node
 
 
 class QueryRun:
-    """The state of one query."""
+    """The state of one query, or of several that share it."""
 
-    def __init__(
-        self,
-        query: a.Query,
-        operator: Dataflow,
-        sources: Sources,
-        dictionary: Dictionary,
-        emit: Emit,
-        t0_ms: int,
-    ) -> None:
-        self.query = query
+    outlet_type = Outlet
+
+    def __init__(self, operator: Dataflow, dictionary: Dictionary, t0_ms: int) -> None:
         self.operator = operator
-        self.sources = sources
-        self._dictionary = dictionary
-        self.feeds: str | None = None
-        """The stream that its answers form, while somebody reads it."""
-        self.on_constructed: Callable[[str, Triples, int], None] | None = None
-        self._initial: list[Deltas] | None = None
+        self.dictionary = dictionary
+        self.t0_ms = t0_ms
+        self.outlets: list[Outlet] = []
         self.tick = NEVER
-        self.contents = Contents(query.windows, operator, dictionary, t0_ms)
-        self.streams = frozenset(w.stream.value for w in query.windows)
-        self._arrangement = Arrangement(operator.seen, operator.order, dictionary) if operator.order else None
-        self.emit = emit
-        self.reporter = self._make_reporter(self._emitted, t0_ms)
-        # Windows whose patterns were all optimised away, or that match everything, still close and expire.
+        self.contents = Contents(operator, dictionary, t0_ms)
+        self.streams: frozenset[str] = frozenset()
+        self._unshown: list[Input] = []
+        """What only the query reads that came last."""
+        # What emits everything after every change has a run of its own. Its windows close and expire, also those whose
+        # patterns were all optimised away, or that match everything.
+        self._everything: EverythingReporter | None = None
         self._visible: dict[StreamWindow, VisibleTicks] = {}
-        if isinstance(self.reporter, EverythingReporter):
-            self._visible = {w: VisibleTicks(w.window, dictionary, t0_ms) for w in query.windows}
         self._events_open: set[StreamWindow] = set()
 
-    def _emitted(self, emission: Emission) -> None:
-        """One emission: of one change, while its answers form a stream."""
-        self.emit(emission)
-        if self.feeds is not None and self.on_constructed is not None:
-            self.on_constructed(self.feeds, emission.columns, int(emission.at_ms[0]))
+    # Coming and going -------------------------------------------------------------------------------------------------
 
-    def _make_reporter(self, emit: Emit, t0_ms: int) -> Reporter:
-        width = self.operator.width
-        steps = [w.window.step_ms for w in self.query.windows if isinstance(w.window, Step)]
-        if self.query.closes_windows:
-            return CloseReporter(self.query.output, width, emit, steps, t0_ms, self._dictionary, self._arrangement)
-        if self.query.output is a.Output.RSTREAM:
-            return EverythingReporter(width, emit, self._arrangement)
-        return ChangeReporter(self.query.output, width, emit, on_grids=bool(steps))
+    def add(self, query: a.Query, plan: Node, emit: Emit, era: int = 0) -> Outlet:
+        """The end of another query, which has been shown nothing."""
+        root = self.operator.add(plan, era)
+        outlet = self.outlet_type(self, query, root, emit)
+        self.outlets.append(outlet)
+        self._unshown = self.contents.add(query.windows, root)
+        self.streams |= outlet.streams
+        if isinstance(outlet.reporter, EverythingReporter):
+            assert len(self.outlets) == 1
+            self._everything = outlet.reporter
+            self._visible = {w: VisibleTicks(w.window, self.dictionary, self.t0_ms) for w in query.windows}
+        return outlet
+
+    def drop(self, outlet: Outlet, at_tick: int) -> None:
+        """Lets go of a query, and of the terms that only it needs."""
+        self.outlets.remove(outlet)
+        self.operator.drop(outlet.root, at_tick)
+        self.contents.drop(outlet.root, at_tick)
+        outlet.reporter.close()
+        self.streams = frozenset(iri for other in self.outlets for iri in other.streams)
+
+    @property
+    def only(self) -> Outlet:
+        """The end of the query that it is for, where it is for one alone."""
+        (outlet,) = self.outlets
+        return outlet
 
     # What it reads ----------------------------------------------------------------------------------------------------
+
+    def reads(self, graph: str | None) -> bool:
+        """Whether a change of a graph concerns any of its queries."""
+        return any(outlet.sources.has(graph) for outlet in self.outlets)
+
+    @property
+    def windows(self) -> list[StreamWindow]:
+        return [window for outlet in self.outlets for window in outlet.query.windows]
+
+    @property
+    def stored(self) -> int:
+        """How many triples its patterns hold, those that wait for a partner included."""
+        return sum(c.contents(self.tick) for c in self.operator.components)
 
     @property
     def needs_everything(self) -> bool:
         """Whether it must see triples that none of its patterns can match."""
-        return isinstance(self.reporter, EverythingReporter)
-
-    @property
-    def steps(self) -> bool:
-        """Whether something of it happens on a grid."""
-        return any(isinstance(w.window, Step) for w in self.query.windows)
+        return self._everything is not None
 
     @property
     def has_first_change_ahead(self) -> bool:
         """Whether what the datasets gave at registration still waits to be reported."""
-        return self._initial is not None
+        return any(outlet.has_first_change_ahead for outlet in self.outlets)
 
     @property
     def is_timed(self) -> bool:
@@ -103,13 +113,17 @@ class QueryRun:
     # What happens -----------------------------------------------------------------------------------------------------
 
     def start(self, graphs: dict[str | None, Triples], at_ms: int, passed: int) -> None:
-        """Takes the datasets as they are; over datasets alone this is the first answer set, at the clock.
+        """Shows the query that came last the datasets as they are.
 
-        `passed` is the last tick that is over: what the query sees comes after it. A query with windows keeps what the
-        datasets give by themselves for its first change.
+        Over datasets alone this is the first answer set, at the clock. `passed` is the last tick that is over: what the
+        query sees comes after it. A query with windows keeps what the datasets give by themselves for its first change.
         """
-        at_tick = passed if self.query.windows else tick(at_ms, ELEMENT)
-        pieces = [part for name, some in graphs.items() for part in self.contents.graph_pieces(name, some, at_tick, 1)]
+        at_tick = passed if self.outlets[-1].query.windows else tick(at_ms, ELEMENT)
+        pieces = [
+            part
+            for name, some in graphs.items()
+            for part in self.contents.graph_pieces(name, some, at_tick, 1, self._unshown)
+        ]
         named = [(name, triples) for name, triples in graphs.items() if name is not None and name != MEMBERS]
         self._start(pieces, named, at_ms, at_tick, passed)
 
@@ -124,8 +138,10 @@ class QueryRun:
         """
         at_tick = max(at_tick, self.tick)
         self.contents.feed(self.contents.graph_pieces(MEMBERS, triples, at_tick, op))
-        if self._initial is not None:
-            self._initial.append(self.operator.drain(at_tick))
+        outlet = self.only
+        if outlet.has_first_change_ahead:
+            (deltas,) = self.operator.drain(at_tick)
+            outlet.keep_initial(deltas)
             self.tick = at_tick
         else:
             self._report(at_tick)
@@ -133,30 +149,19 @@ class QueryRun:
     def start_arrived(self, part: Column, rows: Deltas, passed: int) -> None:
         """As `start` for the rest of a plan, of which parts run elsewhere: what those give at the start."""
         first = self.contents.change + 1
-        self.operator.begin(passed, first)
         self.operator.feed_parts(part, Deltas(rows.columns, rows.tick, np.full(len(rows), first), rows.weight))
         self.contents.change, self.tick = first, passed
-        self._initial = [self.operator.drain(passed)]
+        self.only.keep_initial(self.operator.begin(self.only.root, passed, first))
 
     def arrived(self, part: Column, rows: Deltas, last: int) -> None:
         """Rows of parts of the plan that run elsewhere, up to a tick; changes are numbered by whoever puts them together."""
         self.operator.feed_parts(part, rows)
-        self._report(last, first=True)
+        self._report(last, self.outlets)
 
     def report_initial(self) -> None:
         """Reports what the datasets gave at registration by itself, not together with the first change."""
-        initial = self._take_initial()
-        if initial is not None and len(initial):
-            self.reporter.report(initial, self.tick)
-
-    def _take_initial(self) -> Deltas | None:
-        """What the datasets gave at registration, as one change."""
-        parts, self._initial = self._initial, None
-        if parts is None or len(parts) == 1:
-            return None if parts is None else parts[0]
-        columns, weight = consolidate(np.concatenate([d.columns for d in parts]), np.concatenate([d.weight for d in parts]))
-        at_tick = np.full(len(weight), self.tick, np.int64)
-        return Deltas(columns, at_tick, at_tick * 0, weight)
+        for outlet in self.outlets:
+            outlet.report_initial()
 
     def _start(
         self,
@@ -166,36 +171,39 @@ class QueryRun:
         at_tick: int,
         passed: int,
     ) -> None:
-        first = self.contents.change + 1
-        self.operator.begin(at_tick, first)
+        outlet, first = self.outlets[-1], self.contents.change + 1
         self.contents.feed(pieces)
         self.contents.change = max(self.contents.change, first)
         for graph, triples in named:
-            self.operator.graph_changed(graph, triples, 1, at_tick, first)
-        if self.query.windows:
-            self._initial = [self.operator.drain(at_tick)]
+            self.operator.show_graph(graph, triples, at_tick, first)
+        deltas = self.operator.begin(outlet.root, at_tick, first)
+        if outlet.query.windows:
+            outlet.keep_initial(deltas)
         else:
-            self._report(at_tick)
-            if isinstance(self.reporter, EverythingReporter):
-                self.reporter.changed(at_ms)
+            self.tick = max(self.tick, at_tick)
+            outlet.report(deltas, at_tick)
+            if self._everything is not None:
+                self._everything.changed(at_ms)
         self.tick = passed
 
     def elements(self, batch: ElementBatch) -> None:
         """Elements of one of its streams."""
-        if self._initial is not None and len(batch) > 1:
+        first = [o for o in self.outlets if o.has_first_change_ahead and batch.stream in o.streams]
+        if first and len(batch) > 1:
             # The first change is reported together with what the datasets gave.
             self.elements(batch.slice(0, 1))
-            batch = batch.slice(1, len(batch))
-        if isinstance(self.reporter, EverythingReporter):
+            batch, first = batch.slice(1, len(batch)), []
+        if self._everything is not None:
             for place in range(len(batch)):
-                self._element(batch.slice(place, place + 1), self.reporter)
+                self._element(batch.slice(place, place + 1), self._everything)
             return
-        if isinstance(self.reporter, CloseReporter):
-            self.reporter.first_element(int(batch.at_ms[0]))
+        for outlet in self.outlets:
+            if isinstance(outlet.reporter, CloseReporter) and batch.stream in outlet.streams:
+                outlet.reporter.first_element(int(batch.at_ms[0]))
         last = int(batch.ticks[-1])
         due = self.contents.due(last)
         self.contents.feed([*due, *self.contents.arrive(batch, last)])
-        self._report(last, first=True)
+        self._report(last, first)
 
     def together(self, batches: list[ElementBatch], changes: list[GraphRows], last: int) -> None:
         """Elements and changes of graphs up to a tick that happen in an order of their own, whatever they concern.
@@ -208,7 +216,7 @@ class QueryRun:
         for rows in changes:
             pieces.extend(self.contents.graph_rows(rows))
         self.contents.feed(pieces)
-        self._report(last, first=True)
+        self._report(last, self.outlets)
 
     def _element(self, batch: ElementBatch, reporter: EverythingReporter) -> None:
         """One element, for a query that emits everything after every change."""
@@ -231,7 +239,7 @@ class QueryRun:
                     self._events_open.add(window)
         pieces = [(i, piece) for i in ours if i.feed is not None for piece in i.feed.arrive(batch)]
         self.contents.feed(pieces)
-        self._report(at_tick, first=True)
+        self._report(at_tick, self.outlets)
         reporter.changed(time_of(at_tick))
 
     def graph_changed(self, graph: str | None, triples: Triples, op: int, at_tick: int) -> None:
@@ -239,18 +247,18 @@ class QueryRun:
         self.pass_time(at_tick)
         before = self.contents.change
         self.contents.feed(self.contents.graph_pieces(graph, triples, at_tick, op))
-        if graph is not None and self.operator.quads:
+        if graph is not None and self.operator.has_quads:
             self.contents.change = before + 1
             self.operator.graph_changed(graph, triples, op, at_tick, self.contents.change)
-        self._report(at_tick, first=True)
-        if isinstance(self.reporter, EverythingReporter):
-            self.reporter.changed(time_of(at_tick))
+        self._report(at_tick, [o for o in self.outlets if o.has_first_change_ahead and o.sources.has(graph)])
+        if self._everything is not None:
+            self._everything.changed(time_of(at_tick))
 
     def pass_time(self, before: int) -> None:
         """Lets happen what time brings by itself at ticks before this one."""
         if before - 1 <= self.tick:
             return
-        if isinstance(self.reporter, EverythingReporter):
+        if self._everything is not None:
             while True:
                 ticks = [v.next_change(self.tick, before) for v in self._visible.values()]
                 at_tick = min((t for t in ticks if t is not None), default=None)
@@ -258,7 +266,7 @@ class QueryRun:
                     break
                 self.contents.feed(self.contents.due(at_tick + 1))
                 self._report(at_tick)
-                self.reporter.changed(time_of(at_tick))
+                self._everything.changed(time_of(at_tick))
         self.contents.feed(self.contents.due(before))
         self._report(before - 1)
 
@@ -273,133 +281,45 @@ class QueryRun:
         if due is not None and due <= at_tick:
             self._report(at_tick)
 
-    def close(self, at_tick: int) -> None:
-        """Lets go of all terms."""
-        self.contents.close(at_tick)
-        self.operator.close(at_tick)
-        self.reporter.close()
+    def _report(self, upto: int, first: Collection[Outlet] = ()) -> None:
+        """Hands on what has become of the solutions; `first`: by a change that may be the first to concern these."""
+        self.tick = max(self.tick, upto)
+        for outlet, deltas in zip(self.outlets, self.operator.drain(upto), strict=True):
+            outlet.report(deltas, upto, first=outlet in first)
 
-    @property
-    def stored(self) -> int:
-        """How many triples its patterns hold, those that wait for a partner included."""
-        return sum(c.contents(self.tick) for c in self.operator.components)
+    def next_change(self, before: int) -> int | None:
+        """The first tick before another at which time alone may make it emit something."""
+        if self._everything is not None:
+            ticks = [v.next_change(self.tick, before) for v in self._visible.values()]
+        else:
+            ahead = [i.feed.next_tick for i in self.contents.inputs if isinstance(i.feed, StepFeed)]
+            ahead.append(self.operator.next_tick)
+            at_tick = min((t for t in ahead if t is not None), default=None)
+            ticks = [outlet.next_change(at_tick) for outlet in self.outlets]
+        return min((t for t in ticks if t is not None), default=None)
 
     # Snapshots --------------------------------------------------------------------------------------------------------
 
     def dump(self) -> dict[str, Any]:
         """All it keeps, in plain values and arrays."""
-        initial = self._take_initial()
-        self._initial = None if initial is None else [initial]
         return {
             "tick": self.tick,
-            "initial": None if initial is None else (initial.columns, initial.weight),
+            "firsts": self.operator.firsts,
             "contents": self.contents.dump(),
             "visible": [v.dump() for v in self._visible.values()],
-            "events_open": [w in self._events_open for w in self.query.windows],
+            "events_open": [w in self._events_open for w in self._visible],
             "operator": self.operator.dump(self.tick),
-            "reporter": self.reporter.dump(),
+            "outlets": [outlet.dump() for outlet in self.outlets],
         }
 
     def load(self, state: dict[str, Any]) -> None:
-        """Takes what a run of the same query dumped."""
+        """Takes what a run of the same queries dumped."""
         self.tick = state["tick"]
         self.contents.load(state["contents"])
-        if state["initial"] is not None:
-            columns, weight = state["initial"]
-            ticks = np.zeros(len(weight), np.int64)
-            self._initial = [Deltas(columns, ticks, ticks, weight)]
         for visible, kept in zip(self._visible.values(), state["visible"], strict=True):
             visible.load(kept)
-        windows = zip(self.query.windows, state["events_open"], strict=True)
+        windows = zip(self._visible, state["events_open"], strict=True)
         self._events_open = {window for window, is_open in windows if is_open}
         self.operator.load(state["operator"], self.tick)
-        self.reporter.load(state["reporter"])
-
-    # Answers --------------------------------------------------------------------------------------------------------------
-
-    def _report(self, upto: int, *, first: bool = False) -> None:
-        """Hands on what has become of the solutions; `first`: by a change that may be the first to concern the query."""
-        self.tick = max(self.tick, upto)
-        deltas = self.operator.drain(upto)
-        if first and (initial := self._take_initial()) is not None:
-            columns, weight = consolidate(
-                np.concatenate([initial.columns, deltas.columns]), np.concatenate([initial.weight, deltas.weight])
-            )
-            at_tick = np.full(len(weight), upto, np.int64)
-            deltas = Deltas(columns, at_tick, at_tick * 0, weight)
-        if isinstance(self.reporter, ChangeReporter) and self.operator.seen < self.operator.width:
-            seen = deltas.columns[:, : self.operator.seen]
-            deltas = consolidated(Deltas(seen, deltas.tick, deltas.change, deltas.weight))
-        if self.feeds is None or not len(deltas):
-            self.reporter.report(deltas, upto)
-            return
-        for part in by_change(deltas):
-            self.reporter.report(part, int(part.tick[0]))
-        self.reporter.report(deltas.pick(slice(0, 0)), upto)
-
-    def next_change(self, before: int) -> int | None:
-        """The first tick before another at which time alone may make it emit something."""
-        if isinstance(self.reporter, EverythingReporter):
-            ticks = [v.next_change(self.tick, before) for v in self._visible.values()]
-            return min((t for t in ticks if t is not None), default=None)
-        ahead = [i.feed.next_tick for i in self.contents.inputs if isinstance(i.feed, StepFeed)]
-        ahead.append(self.operator.next_tick)
-        at_tick = min((t for t in ahead if t is not None), default=None)
-        if isinstance(self.reporter, CloseReporter):
-            return self.reporter.next_close(at_tick)
-        return at_tick
-
-    # Looking in -------------------------------------------------------------------------------------------------------
-
-    def answer_rows(self, member: int | None = None) -> Rows:
-        """The answer set, each row once with how often it stands there, in the order the query asks for.
-
-        A member gets its own rows, without the column that says so.
-        """
-        if self._arrangement is None:
-            return rows_of(member, *self.answer_set().rows())
-        if self.operator.seen < self.operator.width and isinstance(self.reporter, ChangeReporter):
-            # What is reported of changes has no keys to order it by.
-            if self.has_first_change_ahead:
-                return rows_of(member, *AnswerSet(self.operator.seen).rows())
-            current = self.operator.current(self.tick)
-            rows = current.columns, current.weight
-        else:
-            rows = self.answer_set().rows()
-        columns, weight = rows
-        if member is not None:
-            ours = columns[:, 0] == member
-            columns, weight = columns[ours], weight[ours]
-        return rows_of(member, *self._arrangement.arranged(columns, weight))
-
-    def current_rows(self, member: int | None) -> Rows:
-        """As `answer_rows`, for once: in no order but where everything is always emitted."""
-        if isinstance(self.reporter, EverythingReporter):
-            return self.answer_rows(member)
-        current = self.operator.current(self.tick)
-        return rows_of(member, *consolidate(current.columns[:, : self.operator.seen], current.weight))
-
-    def answer_set(self) -> AnswerSet:
-        """The answer set after the last change, none before the first; kept up to date from the first time anyone asks."""
-        if self.reporter.answers is None:
-            answers = AnswerSet(self.operator.width)
-            if not self.has_first_change_ahead:
-                current = self.operator.current(self.tick)
-                answers.apply(current.columns, current.weight)
-            self.reporter.answers = answers
-        return self.reporter.answers
-
-
-def rows_of(member: int | None, columns: npt.NDArray[np.int64], weight: Column) -> Rows:
-    """The rows of a member without the column that says so; all rows, where there are no members."""
-    if member is None:
-        return columns, weight
-    ours = columns[:, 0] == member
-    return columns[ours, 1:], weight[ours]
-
-
-def by_change(deltas: Deltas) -> Iterator[Deltas]:
-    """The deltas of each change."""
-    turns = (np.diff(deltas.tick) != 0) | (np.diff(deltas.change) != 0)
-    for part in np.split(np.arange(len(deltas)), np.flatnonzero(turns) + 1):
-        yield deltas.pick(part)
+        for outlet, kept in zip(self.outlets, state["outlets"], strict=True):
+            outlet.load(kept)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.relation import RowCounter
 from millstream.operators.deltas import consolidated, empty
-from millstream.operators.rows import Deltas
+from millstream.operators.rows import Column, Deltas
 
 
 class ArrivingLeaf:
@@ -39,14 +40,12 @@ class ArrivingLeaf:
         found, self._waiting = self._waiting, empty(self._width)
         return found
 
-    def current(self, now: int) -> Deltas:
-        """The rows that are there, as one change."""
-        columns, weight = self._rows.counted()
-        ticks = np.full(len(weight), now, np.int64)
-        return consolidated(Deltas(columns, ticks, np.zeros_like(ticks), weight))
+    def current(self) -> tuple[npt.NDArray[np.int64], Column]:
+        """The rows that are there, each with how often."""
+        return self._rows.counted()
 
     def dump(self) -> Any:
-        return self._rows.counted()
+        return self.current()
 
     def load(self, state: Any) -> None:
         columns, weight = (np.ascontiguousarray(part) for part in state)

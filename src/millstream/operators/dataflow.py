@@ -1,14 +1,15 @@
-"""A whole query at work: changes of its patterns' contents in, deltas of its answers out.
+"""Plans at work: changes of their patterns' contents in, deltas of their answers out.
 
 Leaves are conjunctions, what GRAPH ?g matches, and rows of parts that run elsewhere; above them delta operators, each after
-its inputs. Patterns are numbered through all leaves.
+its inputs. Patterns are numbered through all leaves. What several plans have in common runs once: a plan that comes is shown
+what the steps that are there hold, one that goes takes along what nobody else needs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,30 +22,29 @@ from millstream.operators.conjunction import Component, ConjunctionOperator
 from millstream.operators.deltas import consolidated, empty, merged
 from millstream.operators.expressions import Evaluator
 from millstream.operators.keeping import Keeper
-from millstream.operators.matching import Matcher
+from millstream.operators.layout import Root, Step, steps_below
+from millstream.operators.numbering import number_of, one_number_a_change
 from millstream.operators.operator import Operator
 from millstream.operators.quads import QuadLeaf
-from millstream.operators.rows import EXPIRY, GRID, Arrivals, Deltas
-from millstream.operators.rowwise import RowNode, RowWise, chains_of
-from millstream.plan.conjunction import Source, SourcedPattern
-from millstream.plan.nodes import Arriving, Node, Ordered, Quads, Solutions, in_order, inputs_of
+from millstream.operators.rows import Arrivals, Deltas
+from millstream.operators.rowwise import RowWise
+from millstream.plan.conjunction import SourcedPattern
+from millstream.plan.nodes import Arriving, Node, Quads, Solutions
 
-_BY_TIME = (EXPIRY, GRID)
-
-_FEW = 8
-"""Up to how many rows Python looks at them faster than NumPy."""
+_Leaf = TypeVar("_Leaf")
+Found = list[Deltas | None]
+"""The deltas of steps, by their places."""
 
 Schedule = list[tuple[int, Callable[..., Deltas], tuple[int, ...]]]
 """The operators in order: place, what is applied, and to what."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Leaf:
-    """A conjunction, the number of its first pattern, and its place among all nodes."""
+    """A conjunction, and the number of its first pattern."""
 
     operator: ConjunctionOperator
     first: int
-    place: int
 
     @property
     def numbers(self) -> range:
@@ -52,88 +52,136 @@ class Leaf:
 
 
 class Dataflow:
-    """The running form of a plan."""
+    """The running form of plans."""
 
     def __init__(
         self,
-        root: Node,
         dictionary: Dictionary,
         evaluator: Evaluator,
         *,
         lazy: bool = True,
         adaptive: bool = True,
         salt: str = "",
-        restored: bool = False,
+        restored: Iterable[int] | None = None,
     ) -> None:
-        """`restored`: the dictionary holds the terms of an equal dataflow already, which this one goes on with."""
-        self.plan = root
-        self.order: tuple[tuple[int, bool], ...] = ()
-        """The order of answers: places of columns, each with whether it descends."""
-        self.seen = len(root.variables)
-        """How many columns of an answer are seen; the others are keys of its order."""
-        if isinstance(root, Ordered):
-            self.order = tuple((root.variables.index(v), down) for v, down in root.conditions)
-            self.seen, root = root.width, root.input
+        """`restored`: the dictionary holds the terms of an equal dataflow already, which this one goes on with.
+
+        Then these are the numbers of its leaves' first patterns (`firsts`).
+        """
+        self.roots: list[Root] = []
         self._dictionary = dictionary
         self._evaluator = evaluator
+        self._lazy, self._adaptive = lazy, adaptive
         self._salt = salt
-        self.width = len(root.variables)
-        self._nodes = in_order(root)
-        places = {node: place for place, node in enumerate(self._nodes)}
-        self._inputs = [tuple(places[i] for i in inputs_of(node)) for node in self._nodes]
-        self._chains = chains_of(self._nodes, self._inputs)
-        for last, chain in self._chains.items():
-            self._inputs[last] = self._inputs[chain[0]]
-        self.leaves: list[Leaf] = []
-        self.quads: list[tuple[QuadLeaf, int]] = []
-        self.arriving: list[tuple[ArrivingLeaf, int]] = []
-        first = 0
-        for place, node in enumerate(self._nodes):
-            match node:
-                case Solutions(conjunction):
-                    operator = ConjunctionOperator(
-                        conjunction, dictionary, evaluator, first=first, lazy=lazy, adaptive=adaptive
-                    )
-                    self.leaves.append(Leaf(operator, first, place))
-                    first += len(conjunction.patterns)
-                case Quads():
-                    self.quads.append((QuadLeaf(node, dictionary), place))
-                case Arriving(part, variables):
-                    self.arriving.append((ArrivingLeaf(part, len(variables), dictionary), place))
+        self._restored = None if restored is None else iter(restored)
+        self._next_pattern = 0
         self._keeper = Keeper(dictionary)
-        self._is_leaf_alone = len(self._nodes) == 1 and bool(self.leaves)
-        with self._keeper.rebuilding(restored):
-            self._operators = self._build()
-        self._schedule = self._scheduled(self._operators)
-        self._nothing = [empty(len(node.variables)) for node in self._nodes]
-        self._begun: dict[int, Deltas] = {}
+        self._steps: dict[Step, int] = {}
+        """All steps, each after its inputs, with their places."""
+        self._operators: list[Operator | None] = []
+        self._leaves: dict[int, Leaf] = {}
+        self._quads: dict[int, QuadLeaf] = {}
+        self._arriving: dict[int, ArrivingLeaf] = {}
+        self._new: set[int] = set()
+        """The places of what has been shown nothing."""
+        self._arrange()
 
-    def _build(self) -> list[Operator | None]:
-        """An operator for each node but leaves, and one for each chain, at its last node."""
-        operators: list[Operator | None] = [None] * len(self._nodes)
-        inside = {place for chain in self._chains.values() for place in chain}
-        for last, chain in self._chains.items():
-            nodes = [node for place in chain if isinstance(node := self._nodes[place], RowNode)]
-            operators[last] = RowWise(nodes, self._dictionary, self._evaluator, self._keeper)
-        for place, node in enumerate(self._nodes):
-            if place not in inside and not isinstance(node, Solutions | Quads | Arriving):
-                operators[place] = build(node, self._dictionary, self._keeper, self._salt)
-        return operators
+    # Coming and going -------------------------------------------------------------------------------------------------
 
-    def _scheduled(self, operators: Sequence[Operator | None]) -> Schedule:
-        places = enumerate(zip(operators, self._inputs, strict=True))
-        return [(place, operator.apply, inputs) for place, (operator, inputs) in places if operator is not None]
+    def add(self, plan: Node, era: int = 0) -> Root:
+        """A plan that has been shown nothing: its leaves are to be fed what there is, then it begins."""
+        root = Root(plan, era)
+        with self._keeper.rebuilding(self._restored is not None):
+            for step in steps_below(root.step, self._steps):
+                place = self._steps[step] = len(self._steps)
+                self._new.add(place)
+                self._operators.append(self._made(step))
+                match step.node:
+                    case Solutions(conjunction):
+                        first = self._next_pattern if self._restored is None else next(self._restored)
+                        self._next_pattern = max(self._next_pattern, first + len(conjunction.patterns))
+                        operator = ConjunctionOperator(
+                            conjunction,
+                            self._dictionary,
+                            self._evaluator,
+                            first=first,
+                            lazy=self._lazy,
+                            adaptive=self._adaptive,
+                        )
+                        self._leaves[place] = Leaf(operator, first)
+                    case Quads() as quads:
+                        self._quads[place] = QuadLeaf(quads, self._dictionary)
+                    case Arriving(part, variables):
+                        self._arriving[place] = ArrivingLeaf(part, len(variables), self._dictionary)
+        self.roots.append(root)
+        self._arrange()
+        return root
+
+    def drop(self, root: Root, at_tick: int) -> None:
+        """Lets go of a plan, and of the terms that only it needs."""
+        self.roots.remove(root)
+        before, self._steps = self._steps, {}
+        for other in self.roots:
+            for step in steps_below(other.step, self._steps):
+                self._steps[step] = len(self._steps)
+        for step, place in before.items():
+            if step not in self._steps:
+                self._close(place, at_tick)
+        # The places of what stays are those that it would have if nothing else had been there.
+        places = {before[step]: place for step, place in self._steps.items()}
+        self._operators = [self._operators[place] for place in places]
+        self._leaves = _moved(self._leaves, places)
+        self._quads = _moved(self._quads, places)
+        self._arriving = _moved(self._arriving, places)
+        self._new = {places[place] for place in self._new if place in places}
+        self._arrange()
+
+    def _made(self, step: Step) -> Operator | None:
+        """The operator of a step that is no leaf."""
+        if step.chain:
+            return RowWise(step.chain, self._dictionary, self._evaluator, self._keeper)
+        if isinstance(step.node, Solutions | Quads | Arriving):
+            return None
+        return build(step.node, self._dictionary, self._keeper, self._salt)
+
+    def _arrange(self) -> None:
+        self._inputs = [tuple(self._steps[i] for i in step.inputs) for step in self._steps]
+        self._nothing = [empty(len(step.node.variables)) for step in self._steps]
+        self._schedule = self._scheduled(dict(enumerate(self._operators)))
+        for root in self.roots:
+            root.place = self._steps[root.step]
+        self._alone = self._leaves.get(0) if len(self._steps) == 1 and len(self.roots) == 1 else None
+
+    def _scheduled(self, operators: Mapping[int, Operator | None]) -> Schedule:
+        made = ((place, operator) for place, operator in operators.items() if operator is not None)
+        return [(place, operator.apply, self._inputs[place]) for place, operator in made]
+
+    def _places_below(self, root: Root) -> list[int]:
+        return [self._steps[step] for step in steps_below(root.step)]
 
     # What it reads ----------------------------------------------------------------------------------------------------
 
     @property
-    def patterns(self) -> tuple[SourcedPattern, ...]:
-        return tuple(p for leaf in self.leaves for p in leaf.operator.plan.patterns)
+    def steps(self) -> Collection[Step]:
+        return self._steps.keys()
 
     @property
-    def readers(self) -> list[tuple[Source, Matcher]]:
-        """What each conjunction reads, with what finds its patterns there."""
-        return [reader for leaf in self.leaves for reader in leaf.operator.matchers.items()]
+    def leaves(self) -> Collection[Leaf]:
+        return self._leaves.values()
+
+    @property
+    def has_quads(self) -> bool:
+        """Whether it matches all named graphs."""
+        return bool(self._quads)
+
+    def leaves_of(self, root: Root) -> list[Leaf]:
+        """The conjunctions of a plan."""
+        return [self._leaves[place] for place in self._places_below(root) if place in self._leaves]
+
+    @property
+    def patterns(self) -> dict[int, SourcedPattern]:
+        """All patterns, by their numbers."""
+        return {n: p for leaf in self.leaves for n, p in zip(leaf.numbers, leaf.operator.plan.patterns, strict=True)}
 
     @property
     def components(self) -> list[Component]:
@@ -142,7 +190,7 @@ class Dataflow:
     @property
     def is_conjunction(self) -> bool:
         """Whether there is nothing above a conjunction: then what ends can only take answers away."""
-        return self._is_leaf_alone
+        return self._alone is not None
 
     def view_of(self, number: int) -> tuple[JoinComponent, int] | None:
         """The join that has a pattern, and its view there, if it has one of its own."""
@@ -156,27 +204,38 @@ class Dataflow:
 
     # What happens -----------------------------------------------------------------------------------------------------
 
-    def begin(self, at_tick: int, change: int) -> None:
-        """What there is before anything came, as the first change."""
-        for leaf in self.leaves:
-            if not leaf.operator.components:
-                leaf.operator.begin(at_tick, change)
-        change = number_of(at_tick, change)
-        for place, operator in enumerate(self._operators):
-            if operator is not None:
-                deltas = operator.begin(at_tick, change)
-                if len(deltas):
-                    self._begun[place] = deltas
+    def begin(self, root: Root, at_tick: int, change: int) -> Deltas:
+        """What a plan that came gives at first, as one change; its leaves have been fed what there is."""
+        number = number_of(at_tick, change)
+        places = self._places_below(root)
+        new = [place for place in places if place in self._new]
+        self._new.difference_update(new)
+        found = self._held([place for place in places if place not in new], at_tick, number)
+        begun: dict[int, Deltas] = {}
+        for place in new:
+            if (operator := self._operators[place]) is not None:
+                begun[place] = operator.begin(at_tick, number)
+            elif place in self._leaves:
+                leaf = self._leaves[place].operator
+                if not leaf.components:
+                    leaf.begin(at_tick, change)
+                found[place] = one_number_a_change(leaf.drain(at_tick))
+            else:
+                found[place] = (self._quads.get(place) or self._arriving[place]).drain()
+        self._flow(self._scheduled({place: self._operators[place] for place in new}), found, begun)
+        whole = found[root.place]
+        assert whole is not None
+        return whole
 
     def feed(self, rows: Arrivals) -> None:
         """Takes changes of the patterns' contents, in order."""
-        if len(self.leaves) == 1:
-            self.leaves[0].operator.feed(rows)
+        if self._alone is not None:
+            self._alone.operator.feed(rows)
             return
         for leaf in self.leaves:
             ours = (rows.pattern >= leaf.numbers.start) & (rows.pattern < leaf.numbers.stop)
             if ours.any():
-                leaf.operator.feed(rows.pick(ours))
+                leaf.operator.feed(rows if ours.all() else rows.pick(ours))
 
     def feed_rows(self, now: int) -> None:
         """Takes what was fed to the components' joins row by row, at one tick."""
@@ -185,31 +244,38 @@ class Dataflow:
 
     def graph_changed(self, graph: str, triples: npt.NDArray[np.int64], op: int, at_tick: int, change: int) -> None:
         """Triples enter or leave a named graph."""
-        for leaf, _ in self.quads:
+        for leaf in self._quads.values():
             leaf.feed(graph, triples, op, at_tick, number_of(at_tick, change))
+
+    def show_graph(self, graph: str, triples: npt.NDArray[np.int64], at_tick: int, change: int) -> None:
+        """The triples of a named graph, for what has been shown nothing."""
+        for place, leaf in self._quads.items():
+            if place in self._new:
+                leaf.feed(graph, triples, 1, at_tick, number_of(at_tick, change))
 
     def feed_parts(self, part: npt.NDArray[np.int64], rows: Deltas) -> None:
         """Takes rows of parts that run elsewhere, in order, each behind the number of its part; see `Sent`."""
-        for leaf, _ in self.arriving:
+        for leaf in self._arriving.values():
             ours = np.flatnonzero(part == leaf.part)
             if len(ours):
                 leaf.feed(rows.pick(ours))
 
-    def drain(self, upto: int) -> Deltas:
-        """What became of the answers up to a tick, inclusive; everything fed so far must lie at or before it."""
-        if self._is_leaf_alone:
-            return self.leaves[0].operator.drain(upto)
-        found: list[Deltas | None] = [None] * len(self._nodes)
-        for leaf in self.leaves:
-            found[leaf.place] = one_number_a_change(leaf.operator.drain(upto))
-        for quads, place in self.quads:
+    def drain(self, upto: int) -> Sequence[Deltas]:
+        """What became of the answers of each plan up to a tick, inclusive; all that was fed must lie at or before it."""
+        if self._alone is not None:
+            return (self._alone.operator.drain(upto),)
+        found: Found = [None] * len(self._steps)
+        for place, leaf in self._leaves.items():
+            found[place] = one_number_a_change(leaf.operator.drain(upto))
+        for place, quads in self._quads.items():
             found[place] = quads.drain()
-        for arriving, place in self.arriving:
+        for place, arriving in self._arriving.items():
             found[place] = arriving.drain()
-        return self._flow(self._schedule, found, self._begun)
+        self._flow(self._schedule, found, {})
+        return [whole for root in self.roots if (whole := found[root.place]) is not None]
 
-    def _flow(self, schedule: Schedule, found: list[Deltas | None], begun: dict[int, Deltas]) -> Deltas:
-        """Runs the deltas of leaves through all operators; those without a change among their inputs are left alone."""
+    def _flow(self, schedule: Schedule, found: Found, begun: dict[int, Deltas]) -> None:
+        """Runs the deltas of leaves through operators; those without a change among their inputs are left alone."""
         for place, apply, inputs in schedule:
             parts = [found[i] for i in inputs]
             made = self._nothing[place]
@@ -220,9 +286,6 @@ class Dataflow:
             if begun and (first := begun.pop(place, None)) is not None:
                 made = merged(first, made)
             found[place] = made
-        whole = found[-1]
-        assert whole is not None
-        return whole
 
     @property
     def next_tick(self) -> int | None:
@@ -232,88 +295,89 @@ class Dataflow:
 
     def close(self, at_tick: int) -> None:
         """Lets go of all terms."""
-        for leaf in self.leaves:
-            for matcher in leaf.operator.matchers.values():
+        for root in tuple(self.roots):
+            self.drop(root, at_tick)
+
+    def _close(self, place: int, at_tick: int) -> None:
+        """Lets go of the terms of a step."""
+        if place in self._leaves:
+            for matcher in self._leaves[place].operator.matchers.values():
                 matcher.release(at_tick)
-        for quads, _ in self.quads:
-            quads.close(at_tick)
-        for arriving, _ in self.arriving:
-            arriving.close(at_tick)
-        for operator in self._operators:
-            if operator is not None:
-                operator.close(at_tick)
+        for closing in (self._quads.get(place), self._arriving.get(place), self._operators[place]):
+            if closing is not None:
+                closing.close(at_tick)
 
     # State ------------------------------------------------------------------------------------------------------------
 
-    def current(self, now: int) -> Deltas:
-        """The answers that hold now, found anew from what is stored, as one change."""
-        with self._keeper.rebuilding():
-            return self._refill(self._build(), now)
+    def current(self, root: Root, now: int) -> Deltas:
+        """The answers of a plan that hold now, found anew from what is stored, as one change."""
+        whole = self._held(self._places_below(root), now, 0)[root.place]
+        assert whole is not None
+        return whole
 
-    def _refill(self, operators: Sequence[Operator | None], now: int) -> Deltas:
-        """Shows new operators what the leaves hold."""
-        found: list[Deltas | None] = [None] * len(self._nodes)
-        for leaf in self.leaves:
-            columns = leaf.operator.current(now)
-            tick, change, weight = (np.full(len(columns), value, np.int64) for value in (now, 0, 1))
-            found[leaf.place] = consolidated(Deltas(columns, tick, change, weight))
-        for quads, place in self.quads:
-            found[place] = quads.current(now)
-        for arriving, place in self.arriving:
-            found[place] = arriving.current(now)
-        begun = {
-            place: deltas
-            for place, operator in enumerate(operators)
-            if operator is not None and len(deltas := operator.begin(now, 0))
-        }
-        return self._flow(self._scheduled(operators), found, begun)
+    def _held(self, places: Collection[int], now: int, change: int) -> Found:
+        """What steps would give if all that their leaves hold came now."""
+        if not places:
+            return [None] * len(self._steps)
+        with self._keeper.rebuilding():
+            steps = list(self._steps)
+            return self._refilled({place: self._made(steps[place]) for place in places}, now, change)
+
+    def _refilled(self, operators: Mapping[int, Operator | None], now: int, change: int) -> Found:
+        """Shows operators what the leaves among their places hold, as one change."""
+        found: Found = [None] * len(self._steps)
+        for place in operators:
+            if place in self._leaves:
+                columns = self._leaves[place].operator.current(now)
+                weight = np.ones(len(columns), np.int64)
+            elif place in self._quads:
+                columns, weight = self._quads[place].current()
+            elif place in self._arriving:
+                columns, weight = self._arriving[place].current()
+            else:
+                continue
+            ticks, changes = (np.full(len(weight), value, np.int64) for value in (now, change))
+            found[place] = consolidated(Deltas(columns, ticks, changes, weight))
+        begun = {place: operator.begin(now, change) for place, operator in operators.items() if operator is not None}
+        self._flow(self._scheduled(operators), found, begun)
+        return found
+
+    @property
+    def firsts(self) -> list[int]:
+        """The numbers of the leaves' first patterns."""
+        return [leaf.first for leaf in self.leaves]
 
     def dump(self, now: int) -> dict[str, Any]:
         """All it keeps that does not follow from the rest; everything must have been drained."""
         return {
             "leaves": [leaf.operator.dump(now) for leaf in self.leaves],
-            "quads": [quads.dump() for quads, _ in self.quads],
-            "arriving": [arriving.dump() for arriving, _ in self.arriving],
+            "quads": [quads.dump() for quads in self._quads.values()],
+            "arriving": [arriving.dump() for arriving in self._arriving.values()],
         }
 
     def load(self, state: dict[str, Any], now: int) -> None:
         """Takes what an equal dataflow dumped."""
         for leaf, kept in zip(self.leaves, state["leaves"], strict=True):
             leaf.operator.load(kept)
-        for (quads, _), rows in zip(self.quads, state["quads"], strict=True):
+        for quads, rows in zip(self._quads.values(), state["quads"], strict=True):
             quads.load(rows)
-        for (arriving, _), rows in zip(self.arriving, state["arriving"], strict=True):
+        for arriving, rows in zip(self._arriving.values(), state["arriving"], strict=True):
             arriving.load(rows)
-        if not self._is_leaf_alone:
+        self._new.clear()
+        self._restored = None
+        if self._alone is None:
             with self._keeper.rebuilding():
-                self._refill(self._operators, now)
-            self._begun = {}
+                self._refilled(dict(enumerate(self._operators)), now, 0)
 
     def forget_holds(self, at_tick: int) -> None:
         """For a restored dictionary, which remembers the holds of what this one replaces."""
         for leaf in self.leaves:
             for matcher in leaf.operator.matchers.values():
                 matcher.forget_holds(at_tick)
-        for quads, _ in self.quads:
+        for quads in self._quads.values():
             quads.forget_holds(at_tick)
 
 
-def one_number_a_change(deltas: Deltas) -> Deltas:
-    """The same with one number for what is one change, in all leaves alike; see `number_of`."""
-    if len(deltas.tick) <= _FEW:
-        numbered = zip(deltas.tick.tolist(), deltas.change.tolist(), strict=True)
-        if all(at_tick & 3 not in _BY_TIME or number == -1 for at_tick, number in numbered):
-            return deltas
-    by_time = np.isin(deltas.tick & 3, _BY_TIME)
-    if not by_time.any() or (deltas.change[by_time] == -1).all():
-        return deltas
-    return consolidated(Deltas(deltas.columns, deltas.tick, np.where(by_time, -1, deltas.change), deltas.weight))
-
-
-def number_of(at_tick: int, change: int) -> int:
-    """The number of a change among those of its tick.
-
-    Only elements and changes of graphs are told apart there: all expiries of a millisecond are one change, and all that
-    enters or leaves on a grid is, though some of it may have been fed.
-    """
-    return -1 if at_tick & 3 in _BY_TIME else change
+def _moved(leaves: dict[int, _Leaf], places: dict[int, int]) -> dict[int, _Leaf]:
+    """Leaves at other places, in order of these; without those that have none any more."""
+    return dict(sorted((places[place], leaf) for place, leaf in leaves.items() if place in places))

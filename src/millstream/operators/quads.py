@@ -83,12 +83,12 @@ class QuadLeaf:
         columns = [np.concatenate([getattr(part, name) for part in parts]) for name in Deltas.__slots__]
         return consolidated(Deltas(*columns))
 
-    def current(self, now: int) -> Deltas:
-        columns, weight = self._rows.counted()
-        return Deltas(columns, np.full(len(weight), now, np.int64), np.zeros(len(weight), np.int64), weight)
+    def current(self) -> tuple[npt.NDArray[np.int64], Column]:
+        """The rows that are there, each with how often."""
+        return self._rows.counted()
 
     def dump(self) -> Any:
-        return self._rows.counted()
+        return self.current()
 
     def load(self, state: Any) -> None:
         columns, weight = (np.ascontiguousarray(part) for part in state)

@@ -20,7 +20,7 @@ from millstream.operators.expressions import Evaluator
 from millstream.operators.expressions.programs import Step, constant_step, is_leaf, is_outside, steps_of
 from millstream.operators.keeping import Keeper, Kept
 from millstream.operators.rows import Column, Deltas
-from millstream.plan.nodes import Extend, Filter, Node, Project
+from millstream.plan.nodes import Extend, Filter, Project
 
 Columns = npt.NDArray[np.int64]
 RowNode = Extend | Filter | Project
@@ -189,18 +189,3 @@ def _computed(chain: Sequence[RowNode]) -> list[Variable]:
             case Project(_, chosen):
                 names = {name for name, column in chosen if column in names}
     return [v for v in chain[-1].variables if v in names]
-
-
-def chains_of(nodes: Sequence[Node], inputs: Sequence[tuple[int, ...]]) -> dict[int, list[int]]:
-    """The chains among nodes, by their last place: the places of their nodes; only the last may have several readers."""
-    readers = [0] * len(nodes)
-    for places in inputs:
-        for place in places:
-            readers[place] += 1
-    chains: dict[int, list[int]] = {}
-    for place, node in enumerate(nodes):
-        if isinstance(node, RowNode):
-            before = inputs[place][0]
-            chain = chains.pop(before) if before in chains and readers[before] == 1 else []
-            chains[place] = [*chain, place]
-    return chains

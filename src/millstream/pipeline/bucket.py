@@ -83,15 +83,15 @@ class Bucket:
     def _start(self, rows: SentRows) -> None:
         part, deltas = rows.part, Deltas(rows.columns, rows.tick, rows.tick * 0, rows.weight)
         self._run.start_arrived(part, deltas, self._core.before - 1)
-        if isinstance(self._run.reporter, CloseReporter) or waits_for_streams(self._spread.plan):
+        if isinstance(self._run.only.reporter, CloseReporter) or waits_for_streams(self._spread.plan):
             # As in a cell that runs the whole plan: there is nothing to tell before the first element.
             self._run.report_initial()
 
     def _process(self, rows: SentRows, first: tuple[int, int, int, int] | None) -> None:
         if first is not None:
             at_tick, name = tick(first[0], ELEMENT), np.array(first[1:], np.int64)
-            if isinstance(self._run.reporter, CloseReporter):
-                self._run.reporter.first_element(first[0])
+            if isinstance(self._run.only.reporter, CloseReporter):
+                self._run.only.reporter.first_element(first[0])
             if self._run.has_first_change_ahead:
                 # The first change is reported together with what was there before, also where it brings no row.
                 is_first = (rows.tick == at_tick) & (rows.names == name).all(axis=1)

@@ -64,7 +64,7 @@ class Cell:
             self._run.start_rows(static_rows, self._core.before - 1)
             if self._outbox is not None:
                 self._run.report_initial()
-            elif isinstance(self._run.reporter, CloseReporter) or waits_for_streams(spread.plan):
+            elif isinstance(self._run.only.reporter, CloseReporter) or waits_for_streams(spread.plan):
                 # Windows first close after the first element, and where nothing holds before it there is nothing to tell.
                 self._run.report_initial()
         self._core.housekeeping()
@@ -241,8 +241,8 @@ class Cell:
         first = self._first()
         run = self._run
         if first is not None and (tick(first[0], ELEMENT) <= upto):
-            if isinstance(run.reporter, CloseReporter):
-                run.reporter.first_element(max(first[0], self._since_ms))
+            if isinstance(run.only.reporter, CloseReporter):
+                run.only.reporter.first_element(max(first[0], self._since_ms))
             if run.has_first_change_ahead:
                 # The first change is reported together with what the datasets gave, also where it brings no row.
                 is_first = np.ones(len(rows["at_ms"]), np.bool_)

@@ -39,13 +39,15 @@ class Router:
     def __init__(self, spread: Spread, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
         evaluator = Evaluator(dictionary, now_ms=spread.now_ms, base=spread.query.base)
-        self._readers = Dataflow(spread.plan, dictionary, evaluator).readers
+        self._dataflow = Dataflow(dictionary, evaluator)
+        self._dataflow.add(spread.plan)
         self._spread = spread
         self._routes = [_Route(spread.cells, number, pattern) for number, pattern in enumerate(spread.patterns)]
 
     def matchers(self, source: StreamedSource) -> list[Matcher]:
         """Those of the patterns that a source feeds."""
-        return [m for of, m in self._readers if self._spread.reads(source, of)]
+        readers = (reader for leaf in self._dataflow.leaves for reader in leaf.operator.matchers.items())
+        return [m for of, m in readers if self._spread.reads(source, of)]
 
     def constants(self, source: StreamedSource) -> list[tuple[bytes | None, bytes | None, bytes | None]]:
         """What a triple of a source must have for one of the patterns."""

@@ -18,17 +18,16 @@ import pyarrow as pa
 
 from millstream.engine.core import Core
 from millstream.engine.options import Options
+from millstream.engine.outlet import Outlet
 from millstream.engine.reporting import Emit
 from millstream.engine.run import QueryRun
 from millstream.kernels.dictionary import Dictionary
-from millstream.language.algebra import Query
 from millstream.operators.dataflow import Dataflow
 from millstream.operators.rows import ELEMENT, Column, Deltas
 from millstream.pipeline.blobs import ids_of, numbers_of, term_column
 from millstream.pipeline.rows import Rows
 from millstream.pipeline.spread import Spread
 from millstream.plan.nodes import Node
-from millstream.plan.sources import sources_of
 
 NAME = ("source", "part", "element")
 """What names a change among those of its tick, in the order in which they happen."""
@@ -64,14 +63,20 @@ class Sending:
         pass
 
 
-class SendingRun(QueryRun):
-    """The run of a plan's parts."""
+class SendingOutlet(Outlet):
+    """The end of a plan's parts."""
 
     # No `Reporter`, which apply output operators: that is for the second stage to do.
     reporter: Sending  # type: ignore[assignment]
 
-    def _make_reporter(self, emit: Emit, t0_ms: int) -> Sending:  # type: ignore[override]
+    def _make_reporter(self, emit: Emit) -> Sending:  # type: ignore[override]
         return Sending()
+
+
+class SendingRun(QueryRun):
+    """The run of a plan's parts."""
+
+    outlet_type = SendingOutlet
 
 
 class CellCore(Core):
@@ -85,10 +90,10 @@ class CellCore(Core):
         stages = self._spread.stages
         return self._spread.plan if stages is None else stages.cells
 
-    def run_of(self, query: Query, operator: Dataflow, emit: Emit) -> QueryRun:
+    def run_of(self, operator: Dataflow) -> QueryRun:
         if self._spread.stages is None:
-            return super().run_of(query, operator, emit)
-        return SendingRun(query, operator, sources_of(query), self.dictionary, emit, self.options.t0_ms)
+            return super().run_of(operator)
+        return SendingRun(operator, self.dictionary, self.options.t0_ms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +138,19 @@ class Outbox:
         self._buckets = spread.cells.buckets
         self._by = spread.cells.by
         self._run = run
+        self._width = run.only.root.width
         self._rows: list[tuple[Deltas, Column]] = []
+
+    @property
+    def _sending(self) -> Sending:
+        reporter = self._run.only.reporter
+        assert isinstance(reporter, Sending)
+        return reporter
 
     def name(self, begins: Rows) -> None:
         """Names what the run has just given; `begins` is the first row of every element it was handed, in order."""
         first, orders = self._run.contents.orders
-        for deltas in self._run.reporter.take():
+        for deltas in self._sending.take():
             names = np.full((len(deltas), len(NAME)), -1, np.int64)
             told = np.flatnonzero((deltas.tick & 3) == ELEMENT)
             # An element's order is 2k + 1; see `engine.feeds`.
@@ -157,12 +169,11 @@ class Outbox:
         self, passed: int, first: tuple[int, int, int, int] | None, dictionary: Dictionary, *, ended: bool
     ) -> list[bytes]:
         """A blob for each bucket with all that was named, and what time brought by itself."""
-        for deltas in self._run.reporter.take():
+        for deltas in self._sending.take():
             assert not ((deltas.tick & 3) == ELEMENT).any()
             self._keep(deltas, np.full((len(deltas), len(NAME)), -1, np.int64))
         kept, self._rows = self._rows, []
-        width = self._run.operator.width
-        columns = np.concatenate([np.empty((0, width), np.int64), *(d.columns for d, _ in kept)])
+        columns = np.concatenate([np.empty((0, self._width), np.int64), *(d.columns for d, _ in kept)])
         names = np.concatenate([np.empty((0, len(NAME)), np.int64), *(n for _, n in kept)])
         tick, weight = _joined([d.tick for d, _ in kept]), _joined([d.weight for d, _ in kept])
         rows = SentRows(columns[:, 0], columns[:, 1:], tick, weight, names)

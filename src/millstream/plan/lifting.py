@@ -39,6 +39,8 @@ class Shape:
     key: tuple[Any, ...]
     """Equal for queries of one shape."""
     constants: tuple[NamedNode | Literal, ...]
+    is_free: bool
+    """Whether its answers depend neither on its text nor on when it was registered."""
 
 
 def shape_of(query: a.Query, now_ms: int) -> Shape | None:
@@ -58,7 +60,7 @@ def shape_of(query: a.Query, now_ms: int) -> Shape | None:
         now_ms if places.asks_for_time else None,
         query.text if is_own else None,
     )
-    return Shape(key, tuple(places.constants))
+    return Shape(key, tuple(places.constants), not is_own and not places.asks_for_time)
 
 
 def lifted(query: a.Query, chosen: Collection[int]) -> a.Query:

@@ -1,0 +1,193 @@
+"""One query's end of a run: from the deltas of its solutions to what it emits, and its answer set for those who ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from millstream.engine.answers import AnswerSet, Emission, consolidate
+from millstream.engine.arrangement import Arrangement, Rows
+from millstream.engine.datasets import Triples
+from millstream.engine.reporting import ChangeReporter, CloseReporter, Emit, EverythingReporter, Reporter
+from millstream.language import algebra as a
+from millstream.language.windows import Step
+from millstream.operators.deltas import consolidated
+from millstream.operators.layout import Root
+from millstream.operators.rows import Column, Deltas
+from millstream.plan.sources import sources_of
+
+if TYPE_CHECKING:
+    from millstream.engine.run import QueryRun
+
+
+class Outlet:
+    """What is reported of one plan's answers."""
+
+    def __init__(self, run: QueryRun, query: a.Query, root: Root, emit: Emit) -> None:
+        self.run = run
+        self.query = query
+        self.root = root
+        self.sources = sources_of(query)
+        self.streams = frozenset(w.stream.value for w in query.windows)
+        self.emit = emit
+        self.feeds: str | None = None
+        """The stream that its answers form, while somebody reads it."""
+        self.on_constructed: Callable[[str, Triples, int], None] | None = None
+        self._arrangement = Arrangement(root.seen, root.order, run.dictionary) if root.order else None
+        self._initial: list[Deltas] | None = None
+        self.reporter = self._make_reporter(self._emitted)
+
+    def _emitted(self, emission: Emission) -> None:
+        """One emission: of one change, while its answers form a stream."""
+        self.emit(emission)
+        if self.feeds is not None and self.on_constructed is not None:
+            self.on_constructed(self.feeds, emission.columns, int(emission.at_ms[0]))
+
+    def _make_reporter(self, emit: Emit) -> Reporter:
+        run, width, steps = self.run, self.root.width, self.steps_ms
+        if self.query.closes_windows:
+            return CloseReporter(self.query.output, width, emit, steps, run.t0_ms, run.dictionary, self._arrangement)
+        if self.query.output is a.Output.RSTREAM:
+            return EverythingReporter(width, emit, self._arrangement)
+        return ChangeReporter(self.query.output, width, emit, on_grids=bool(steps))
+
+    @property
+    def steps_ms(self) -> list[int]:
+        """The grids on which something of it happens."""
+        return [w.window.step_ms for w in self.query.windows if isinstance(w.window, Step)]
+
+    # The first change -------------------------------------------------------------------------------------------------
+
+    @property
+    def has_first_change_ahead(self) -> bool:
+        """Whether what the datasets gave at registration still waits to be reported."""
+        return self._initial is not None
+
+    def keep_initial(self, deltas: Deltas) -> None:
+        """Keeps what the datasets give by themselves for the first change."""
+        self._initial = [*(self._initial or ()), deltas]
+
+    def report_initial(self) -> None:
+        """Reports it by itself, not together with the first change."""
+        initial = self._take_initial()
+        if initial is not None and len(initial):
+            self.reporter.report(initial, self.run.tick)
+
+    def _take_initial(self) -> Deltas | None:
+        """It as one change."""
+        parts, self._initial = self._initial, None
+        if parts is None or len(parts) == 1:
+            return None if parts is None else parts[0]
+        columns, weight = consolidate(np.concatenate([d.columns for d in parts]), np.concatenate([d.weight for d in parts]))
+        ticks = np.full(len(weight), self.run.tick, np.int64)
+        return Deltas(columns, ticks, ticks * 0, weight)
+
+    # Answers ----------------------------------------------------------------------------------------------------------
+
+    def report(self, deltas: Deltas, upto: int, *, first: bool = False) -> None:
+        """Hands on what has become of the solutions; `first`: by a change that may be the first to concern the query."""
+        if first and (initial := self._take_initial()) is not None:
+            columns, weight = consolidate(
+                np.concatenate([initial.columns, deltas.columns]), np.concatenate([initial.weight, deltas.weight])
+            )
+            at_tick = np.full(len(weight), upto, np.int64)
+            deltas = Deltas(columns, at_tick, at_tick * 0, weight)
+        root = self.root
+        if root.seen < root.width and isinstance(self.reporter, ChangeReporter):
+            deltas = consolidated(Deltas(deltas.columns[:, : root.seen], deltas.tick, deltas.change, deltas.weight))
+        if self.feeds is None or not len(deltas):
+            self.reporter.report(deltas, upto)
+            return
+        for part in by_change(deltas):
+            self.reporter.report(part, int(part.tick[0]))
+        self.reporter.report(deltas.pick(slice(0, 0)), upto)
+
+    def next_change(self, at_tick: int | None) -> int | None:
+        """The first tick at which it may emit something, if its solutions change at a tick by themselves."""
+        return self.reporter.next_close(at_tick) if isinstance(self.reporter, CloseReporter) else at_tick
+
+    @property
+    def stored(self) -> int:
+        """How many triples its patterns hold, those that wait for a partner included."""
+        components = (c for leaf in self.run.operator.leaves_of(self.root) for c in leaf.operator.components)
+        return sum(c.contents(self.run.tick) for c in components)
+
+    # Looking in -------------------------------------------------------------------------------------------------------
+
+    def answer_rows(self, member: int | None = None) -> Rows:
+        """The answer set, each row once with how often it stands there, in the order the query asks for.
+
+        A member gets its own rows, without the column that says so.
+        """
+        if self._arrangement is None:
+            return rows_of(member, *self.answer_set().rows())
+        if self.root.seen < self.root.width and isinstance(self.reporter, ChangeReporter):
+            # What is reported of changes has no keys to order it by.
+            if self.has_first_change_ahead:
+                return rows_of(member, *AnswerSet(self.root.seen).rows())
+            current = self._current()
+            rows = current.columns, current.weight
+        else:
+            rows = self.answer_set().rows()
+        columns, weight = rows
+        if member is not None:
+            ours = columns[:, 0] == member
+            columns, weight = columns[ours], weight[ours]
+        return rows_of(member, *self._arrangement.arranged(columns, weight))
+
+    def current_rows(self, member: int | None) -> Rows:
+        """As `answer_rows`, for once: in no order but where everything is always emitted."""
+        if isinstance(self.reporter, EverythingReporter):
+            return self.answer_rows(member)
+        current = self._current()
+        return rows_of(member, *consolidate(current.columns[:, : self.root.seen], current.weight))
+
+    def answer_set(self) -> AnswerSet:
+        """The answer set after the last change, none before the first; kept up to date from the first time anyone asks."""
+        if self.reporter.answers is None:
+            answers = AnswerSet(self.root.width)
+            if not self.has_first_change_ahead:
+                current = self._current()
+                answers.apply(current.columns, current.weight)
+            self.reporter.answers = answers
+        return self.reporter.answers
+
+    def _current(self) -> Deltas:
+        return self.run.operator.current(self.root, self.run.tick)
+
+    # Snapshots --------------------------------------------------------------------------------------------------------
+
+    def dump(self) -> dict[str, Any]:
+        """All it keeps, in plain values and arrays."""
+        initial = self._take_initial()
+        self._initial = None if initial is None else [initial]
+        return {
+            "initial": None if initial is None else (initial.columns, initial.weight),
+            "reporter": self.reporter.dump(),
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Takes what the outlet of the same query dumped."""
+        if state["initial"] is not None:
+            columns, weight = state["initial"]
+            ticks = np.zeros(len(weight), np.int64)
+            self._initial = [Deltas(columns, ticks, ticks, weight)]
+        self.reporter.load(state["reporter"])
+
+
+def rows_of(member: int | None, columns: npt.NDArray[np.int64], weight: Column) -> Rows:
+    """The rows of a member without the column that says so; all rows, where there are no members."""
+    if member is None:
+        return columns, weight
+    ours = columns[:, 0] == member
+    return columns[ours, 1:], weight[ours]
+
+
+def by_change(deltas: Deltas) -> Iterator[Deltas]:
+    """The deltas of each change."""
+    turns = (np.diff(deltas.tick) != 0) | (np.diff(deltas.change) != 0)
+    for part in np.split(np.arange(len(deltas)), np.flatnonzero(turns) + 1):
+        yield deltas.pick(part)
