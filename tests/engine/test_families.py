@@ -266,7 +266,7 @@ def test_what_gains_nothing_runs_apart(what: str) -> None:
     text = f"PREFIX : <{NAMESPACE}> " + APART[what]
     for node in (":n0", ":n1"):
         engine.register(text.format(stream=f"STREAM <{S}> [RANGE 10]", node=node))
-    assert runs(engine) == 2
+    assert len(engine._core.registry.families) == 2
 
 
 def test_what_is_refused_is_refused_when_it_is_registered() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from millstream.errors import SnapshotError
 
-LAYOUT = 4
+LAYOUT = 5
 _MAGIC = b"millstream snapshot "
 
 
