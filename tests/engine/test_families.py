@@ -253,6 +253,16 @@ def test_over_datasets_alone_one_may_come_at_any_time() -> None:
     assert emitted(again) == ["5 +a tea", "7 -a tea"]
 
 
+def test_one_that_comes_when_the_first_thing_happened_before_t0_is_told_then() -> None:
+    engine = named("a", "b", "c")
+    text = f"PREFIX : <{NAMESPACE}> ASK {{ ?x :name %s ; :likes ?y }}"
+    queries = [engine.register(text % name) for name in ('"a"', '"b"')]
+    engine.insert(nt("a likes tea"), at_ms=-3)
+    queries.append(engine.register(text % '"c"'))
+    assert runs(engine) == 1
+    assert [emitted(q) for q in queries] == [["0 +false", "-3 -false", "-3 +true"], ["0 +false"], ["-3 +false"]]
+
+
 APART = {
     "what would be multiplied out": "SELECT ?x {{ {stream} {{ ?x :at ?y OPTIONAL {{ ?y :in {node} }} }} }}",
     "blank nodes of its own": "CONSTRUCT {{ ?x :seen [] }} WHERE {{ {stream} {{ ?x :at {node} }} }}",

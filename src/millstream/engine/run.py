@@ -144,7 +144,10 @@ class QueryRun:
             outlet.keep_initial(deltas)
             self.tick = at_tick
         else:
+            # Before anything has happened the clock shows t0, and what comes may be earlier.
+            passed = self.tick
             self._report(at_tick)
+            self.tick = passed
 
     def start_arrived(self, part: Column, rows: Deltas, passed: int) -> None:
         """As `start` for the rest of a plan, of which parts run elsewhere: what those give at the start."""
