@@ -29,6 +29,7 @@ _PARTS = {
     "footprint": "footprint",
     "scaling": "scaling",
     "hubs": "hubs",
+    "sharing": "sharing",
 }
 _SPARK_PARTS = ("throughput", "peers", "cells", "latency", "recovery")
 

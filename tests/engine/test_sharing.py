@@ -81,6 +81,20 @@ def test_different_queries_store_what_they_have_in_common_once() -> None:
     assert sorted(emitted(queries[2])) == ["1 +a hall", "1 +b lab Lab", "11 -a hall", "11 -b lab Lab"]
 
 
+def test_columns_in_another_order_are_the_same_columns() -> None:
+    engine = office()
+    texts = [f"PREFIX : <{NAMESPACE}> SELECT {names} WHERE {{ {SEEN} }}" for names in ("?f ?x ?y", "?y ?f ?x", "?x ?y ?f")]
+    queries = [engine.register(text) for text in (*texts, texts[0] + " ORDER BY ?y")]
+    engine.push(S, nt("b at lab", "a at hall"), at_ms=1)
+    assert (runs(engine), engine.stats["stored"]) == (1, 4)
+    assert [sorted(emitted(query)) for query in queries[:3]] == [
+        ["1 +first b lab", "1 +ground a hall"],
+        ["1 +hall ground a", "1 +lab first b"],
+        ["1 +a hall ground", "1 +b lab first"],
+    ]
+    assert [solution["x"].value[-1] for solution in queries[3].solutions()] == ["a", "b"]
+
+
 @pytest.mark.parametrize("closed", range(3))
 def test_who_goes_takes_along_only_what_nobody_else_needs(closed: int) -> None:
     engine = office()

@@ -33,7 +33,7 @@ from millstream.plan.nodes import Arriving, Node, Quads, Solutions
 
 _Leaf = TypeVar("_Leaf")
 Found = list[Deltas | None]
-"""The deltas of steps, by their places."""
+"""The deltas of steps, by their places; None for those without any."""
 
 Schedule = list[tuple[int, Callable[..., Deltas], tuple[int, ...]]]
 """The operators in order: place, what is applied, and to what."""
@@ -150,6 +150,7 @@ class Dataflow:
         self._schedule = self._scheduled(dict(enumerate(self._operators)))
         for root in self.roots:
             root.place = self._steps[root.step]
+        self._others: dict[int, QuadLeaf | ArrivingLeaf] = {**self._quads, **self._arriving}
         self._alone = self._leaves.get(0) if len(self._steps) == 1 and len(self.roots) == 1 else None
 
     def _scheduled(self, operators: Mapping[int, Operator | None]) -> Schedule:
@@ -219,13 +220,11 @@ class Dataflow:
                 leaf = self._leaves[place].operator
                 if not leaf.components:
                     leaf.begin(at_tick, change)
-                found[place] = one_number_a_change(leaf.drain(at_tick))
+                found[place] = one_number_a_change(leaf.drain(at_tick)) or None
             else:
-                found[place] = (self._quads.get(place) or self._arriving[place]).drain()
+                found[place] = self._others[place].drain() or None
         self._flow(self._scheduled({place: self._operators[place] for place in new}), found, begun)
-        whole = found[root.place]
-        assert whole is not None
-        return whole
+        return self._of(root, found)
 
     def feed(self, rows: Arrivals) -> None:
         """Takes changes of the patterns' contents, in order."""
@@ -263,29 +262,33 @@ class Dataflow:
     def drain(self, upto: int) -> Sequence[Deltas]:
         """What became of the answers of each plan up to a tick, inclusive; all that was fed must lie at or before it."""
         if self._alone is not None:
-            return (self._alone.operator.drain(upto),)
+            return (self.roots[0].of(self._alone.operator.drain(upto)),)
         found: Found = [None] * len(self._steps)
         for place, leaf in self._leaves.items():
-            found[place] = one_number_a_change(leaf.operator.drain(upto))
-        for place, quads in self._quads.items():
-            found[place] = quads.drain()
-        for place, arriving in self._arriving.items():
-            found[place] = arriving.drain()
+            deltas = leaf.operator.drain(upto)
+            if len(deltas.tick):
+                found[place] = one_number_a_change(deltas)
+        for place, other in self._others.items():
+            found[place] = other.drain() or None
         self._flow(self._schedule, found, {})
-        return [whole for root in self.roots if (whole := found[root.place]) is not None]
+        return [self._of(root, found) for root in self.roots]
 
     def _flow(self, schedule: Schedule, found: Found, begun: dict[int, Deltas]) -> None:
         """Runs the deltas of leaves through operators; those without a change among their inputs are left alone."""
         for place, apply, inputs in schedule:
-            parts = [found[i] for i in inputs]
-            made = self._nothing[place]
-            for part in parts:
-                if part is not None and len(part.tick):
-                    made = apply(*parts)
+            made: Deltas | None = None
+            for i in inputs:
+                if found[i] is not None:
+                    made = apply(*[self._nothing[i] if (part := found[i]) is None else part for i in inputs])
                     break
             if begun and (first := begun.pop(place, None)) is not None:
-                made = merged(first, made)
-            found[place] = made
+                made = first if made is None else merged(first, made)
+            if made is not None and len(made.tick):
+                found[place] = made
+
+    def _of(self, root: Root, found: Found) -> Deltas:
+        deltas = found[root.place]
+        return self._nothing[root.place] if deltas is None else root.of(deltas)
 
     @property
     def next_tick(self) -> int | None:
@@ -311,9 +314,7 @@ class Dataflow:
 
     def current(self, root: Root, now: int) -> Deltas:
         """The answers of a plan that hold now, found anew from what is stored, as one change."""
-        whole = self._held(self._places_below(root), now, 0)[root.place]
-        assert whole is not None
-        return whole
+        return self._of(root, self._held(self._places_below(root), now, 0))
 
     def _held(self, places: Collection[int], now: int, change: int) -> Found:
         """What steps would give if all that their leaves hold came now."""
@@ -337,7 +338,7 @@ class Dataflow:
             else:
                 continue
             ticks, changes = (np.full(len(weight), value, np.int64) for value in (now, change))
-            found[place] = consolidated(Deltas(columns, ticks, changes, weight))
+            found[place] = consolidated(Deltas(columns, ticks, changes, weight)) or None
         begun = {place: operator.begin(now, change) for place, operator in operators.items() if operator is not None}
         self._flow(self._scheduled(operators), found, begun)
         return found

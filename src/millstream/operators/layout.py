@@ -8,8 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
+import numpy.typing as npt
+from pyoxigraph import Variable
+
+from millstream.operators.rows import Deltas
 from millstream.operators.rowwise import RowNode
 from millstream.plan.conjunction import MergedSource, Source, WindowSource
 from millstream.plan.nodes import Node, Ordered, Quads, Solutions, in_order, inputs_of
@@ -42,7 +47,7 @@ class Step(Shared):
 class Root:
     """The end of one plan."""
 
-    __slots__ = ("era", "order", "place", "seen", "step", "width")
+    __slots__ = ("columns", "era", "order", "place", "seen", "step", "width")
 
     def __init__(self, plan: Node, era: int) -> None:
         self.era = era
@@ -54,8 +59,27 @@ class Root:
             self.order = tuple((plan.variables.index(v), down) for v, down in plan.conditions)
             self.seen, plan = plan.width, plan.input
         self.width = len(plan.variables)
+        self.columns: npt.NDArray[np.intp] | None = None
+        """Where its columns are among those of its last step; None where they are the same."""
+        if isinstance(plan, Solutions):
+            plan = self._as_others_have_it(plan)
         self.step = step_of(plan, era)
         self.place = -1
+
+    def _as_others_have_it(self, leaf: Solutions) -> Solutions:
+        """A conjunction by itself gives its columns in the order asked for; below other nodes, as they appear in it."""
+        asked = leaf.conjunction.projection
+        usual = tuple(v for v in leaf.conjunction.variables if isinstance(v, Variable) and v in asked)
+        if usual == asked or sorted(usual, key=str) != sorted(asked, key=str):
+            return leaf
+        self.columns = np.array([usual.index(v) for v in asked], np.intp)
+        return Solutions(replace(leaf.conjunction, projection=usual))
+
+    def of(self, deltas: Deltas) -> Deltas:
+        """What its last step gives, in its own columns."""
+        if self.columns is None or not len(deltas.tick):
+            return deltas
+        return Deltas(deltas.columns.take(self.columns, axis=1), deltas.tick, deltas.change, deltas.weight)
 
 
 def step_of(root: Node, era: int = 0) -> Step:
