@@ -235,9 +235,11 @@ class Author(Writer):
             path = self.one(*PREDICATES) + "+"
         # The outside engine knows no path of length zero from a term that is not in the graph.
         constants = [] if "?" in path or "*" in path else NODES[:2]
-        pattern = f"{self.one(*VARIABLES, *constants)} {path} {self.one(*VARIABLES, *constants)} ."
-        # It also drops repeats among alternatives.
-        return f"{{ SELECT DISTINCT * {{ {pattern} }} }}" if "|" in path and "?" in pattern else pattern
+        end = self.one(*VARIABLES, *constants)
+        if "|" not in path:
+            return f"{self.one(*VARIABLES, *constants)} {path} {end} ."
+        # It also drops repeats among alternatives, which DISTINCT does for both; that needs a variable.
+        return f"{{ SELECT DISTINCT * {{ {self.one(*VARIABLES)} {path} {end} . }} }}"
 
     def values(self) -> str:
         names = self.some(VARIABLES, 1, 2)
