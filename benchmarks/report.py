@@ -79,6 +79,8 @@ class Plot:
     log_y: bool = False
     note: str = ""
     """One line below the chart."""
+    less_is_better: bool = False
+    """So that who gave nothing within a limit is shown at the end where the worst are."""
 
 
 @dataclass(slots=True)
@@ -92,6 +94,8 @@ class Part:
     targets: list[Target] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
     """Lines that a benchmark printed by itself."""
+    data: list[str] = field(default_factory=list)
+    """What it was measured on, if that is not always the same."""
     missing: list[str] = field(default_factory=list)
     """What was left out, and why."""
     failed: str = ""
@@ -115,6 +119,7 @@ def markdown(part: Part, images: Sequence[str] = ()) -> str:
     lines = [f"## {part.name}", "", part.about, ""]
     if part.failed:
         lines += [f"FAILED: {part.failed}", ""]
+    lines += [f"- data: {what}" for what in part.data] + ([""] if part.data else [])
     for plot, image in zip(part.plots, images, strict=False):
         lines += [f"![{plot.title}]({image})", ""]
     for table in part.tables:
@@ -213,7 +218,7 @@ def write(folder: Path, part: Part, described: dict[str, str], how: str, images:
     """Both forms of what a part found; returns where they are."""
     folder.mkdir(parents=True, exist_ok=True)
     text, data = folder / f"{part.name}.md", folder / f"{part.name}.json"
-    took = f"It took {part.wall_s:,.0f} s."
+    took = f"All of it took {part.wall_s:,.0f} s by the clock."
     text.write_text("\n".join([header(part.name, described, f"{how} {took}"), _body(part, images)]).rstrip() + "\n")
     data.write_text(json.dumps({"machine": described, **asdict(part)}, indent=1, default=float) + "\n")
     return [text, data]
