@@ -121,16 +121,7 @@ def by_window(size: Size, path: Path, part: Part, progress: Progress) -> None:
         peers = ask_peers(peers, query, stream, window, size, seconds, part)
         triples = sum(table.num_rows for table in stream.tables())
         speed, peak = triples / found.ways[OURS].seconds, found.peak / 1e6 if window >= ALONE else None
-        rows.append(
-            [
-                window,
-                triples,
-                *seconds.row(window),
-                speed,
-                found.peak / 1e6 if window >= ALONE else None,
-                found.ways[OURS].result,
-            ]
-        )
+        rows.append([window, triples, *seconds.row(window), speed, peak, found.ways[OURS].result])
     title = "Posts in a window: the whole stream"
     note = f"stream of {size.more:g} times the window, updates of {ACTIVITIES} activities; stores reckoned from some places"
     axes = ("triples in the window", "CPU seconds in all")

@@ -111,10 +111,10 @@ def ask_store(name: str, question: Question, stream: Stream, window: int, effort
     return ask(stores()[name], question, kept, sliding(kept, window), where, expected, replace(effort, warm=0))
 
 
-# One large event ------------------------------------------------------------------------------------------------------
+# Events by themselves --------------------------------------------------------------------------------------------------
 
 
-def expect_event(query: str, stream: Stream, target: Path) -> None:
+def expect_events(query: str, stream: Stream, target: Path) -> None:
     """Writes down what the engine answers for each event."""
     found: dict[int, Solutions] = {}
     for (at_ms, terms), count in ours.appeared(query, stream.tables()).items():
