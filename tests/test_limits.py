@@ -26,6 +26,11 @@ def occupy(size: int) -> int:
     return len(held)
 
 
+def spin(_: int) -> None:
+    while True:
+        pass
+
+
 def leave(code: int) -> None:
     os._exit(code)
 
@@ -40,11 +45,12 @@ def test_what_a_function_gives_or_raises_comes_back(apart: bool) -> None:
 @pytest.mark.parametrize(
     ("limit", "function", "argument", "reason"),
     [
-        (Limit(0.5, 10**12), time.sleep, 30, "not done within 0.5 s"),
+        (Limit(2, 10**12), spin, 0, "not done within 2 CPU seconds"),
+        (Limit(0.2, 10**12), time.sleep, 30, "not done within 0.2 CPU seconds"),
         (Limit(20, 200_000_000), occupy, 400_000_000, "more than 0.2 GB of memory"),
         (UNLIMITED, leave, 3, "ended with code 3 and no result"),
     ],
-    ids=["time", "memory", "silence"],
+    ids=["work", "waiting", "memory", "silence"],
 )
 def test_a_process_that_goes_too_far_is_ended_with_the_reason(
     limit: Limit, function: Callable[..., Any], argument: int, reason: str

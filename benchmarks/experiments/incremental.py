@@ -130,7 +130,7 @@ def by_window(size: Size, path: Path, part: Part, progress: Progress) -> None:
     notes = [
         "stores are handed what some pattern matches, parsed, and asked after every update; they are timed on full windows",
         timed_at(size.peers),
-        f"time-out: a store that needs more than {LIMIT.seconds:g} s or {LIMIT.bytes / 1e9:g} GB to be filled and asked",
+        f"time-out: a store that needs more than {LIMIT.seconds:g} CPU seconds or {LIMIT.bytes / 1e9:g} GB to be filled and asked",
         f"peak: the most memory of the engine's process, measured from windows of {ALONE:,} on, where it does nothing else",
         "published, CGPM: charts without numbers, windows of 50 K to 30 M triples; says that lazy is ahead of not lazy",
     ]
