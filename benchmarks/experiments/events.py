@@ -232,6 +232,6 @@ def notes(size: Size) -> list[str]:
     return [
         "millstream takes text in tables and decodes answers; stores are handed parsed triples and made outside the clock",
         f"stores are given whole events, {REJOIN} what some pattern matches; {SAMPLED:,} events or {size.limit_s:g} CPU s",
-        f"time-out: a store that needs more than {LIMIT.seconds:g} CPU seconds or {LIMIT.bytes / 1e9:g} GB, parsing included",
+        f"time-out: a store that needs more than {LIMIT.seconds:g} CPU s or {LIMIT.bytes / 1e9:g} GB, parsing included",
         PUBLISHED,
     ]
