@@ -18,9 +18,10 @@ import millstream as ms
 from benchmarks.curves import Curves
 from benchmarks.experiments.windows import OURS, timed_at
 from benchmarks.limits import UNLIMITED, Limit, LimitError, within
-from benchmarks.peers import ours
+from benchmarks.peers import adapter, ours
 from benchmarks.peers.asking import Thoroughness
 from benchmarks.peers.contents import Element, content, sliding
+from benchmarks.peers.leading import LED, Place, lead
 from benchmarks.peers.question import Comparison, Question
 from benchmarks.peers.spooled import Stream, Way, ask_store, expect, time_ours
 from benchmarks.peers.store import DUCKDB, OXIGRAPH, REJOIN, absent, stores
@@ -59,12 +60,14 @@ class Size:
     background: int
     peers: Thoroughness
     rounds: int
+    led: int = 0
+    """The largest window with which engines in processes of their own are led through the stream."""
 
 
 SIZES: dict[Effort, Size] = {
-    "smoke": Size((2_000,), 2.0, 1_000, 5_000, Thoroughness(2, 2, 0.1), 1),
-    "quick": Size((10_000, 50_000), 1.5, 10_000, 50_000, Thoroughness(2, 4, 0.4), 3),
-    "full": Size((50_000, 200_000, 500_000), 1.2, 60_000, 500_000, Thoroughness(4, 5, 0.8), 3),
+    "smoke": Size((2_000,), 2.0, 1_000, 5_000, Thoroughness(2, 2, 0.1), 1, 2_000),
+    "quick": Size((10_000, 50_000), 1.5, 10_000, 50_000, Thoroughness(2, 4, 0.4), 3, 50_000),
+    "full": Size((50_000, 200_000, 500_000), 1.2, 60_000, 500_000, Thoroughness(4, 5, 0.8), 3, 200_000),
     "huge": Size(
         (50_000, 1_000_000, 10_000_000, 30_000_000), 1.1, 200_000, 500_000, Thoroughness(1, 2, 20.0, patience_s=90), 1
     ),
@@ -76,7 +79,7 @@ ALONE = 100_000
 
 
 def run(effort: Effort, progress: Progress) -> Part:
-    size, part = SIZES[effort], Part("incremental", ABOUT, missing=absent())
+    size, part = SIZES[effort], Part("incremental", ABOUT, missing=[*absent(), *adapter.absent()])
     ours.warm_up()
     progress.expect(2 * len(size.windows) + len(MINUTES) + 1)
     with tempfile.TemporaryDirectory() as folder:
@@ -124,6 +127,9 @@ def by_window(size: Size, path: Path, part: Part, progress: Progress) -> None:
         for way, timed in found.ways.items():
             seconds.add(way, window, timed.each)
         peers = ask_peers(peers, query, stream, window, size, seconds, part)
+        if window <= size.led:
+            led = list(stream.elements(STAR))
+            lead(STAR, query, led, Place(window, f"window {window:,}", lambda seconds: seconds), seconds, part)
         triples = sum(table.num_rows for table in stream.tables())
         speed, peak = triples / found.ways[OURS].seconds, found.peak / 1e6 if window >= ALONE else None
         rows.append([window, triples, *seconds.row(window), speed, peak, found.ways[OURS].result])
@@ -135,6 +141,7 @@ def by_window(size: Size, path: Path, part: Part, progress: Progress) -> None:
     notes = [
         "stores are handed what some pattern matches, parsed, and asked after every update; they are timed on full windows",
         timed_at(size.peers),
+        LED.format(f"the whole stream, with windows up to {size.led:,},"),
         f"time-out: more than {LIMIT.seconds:g} CPU seconds or {LIMIT.bytes / 1e9:g} GB to be parsed, filled and asked",
         f"peak: the most memory of the engine's process, measured from windows of {ALONE:,} on, where it does nothing else",
         "published, CGPM: charts without numbers, windows of 50 K to 30 M triples; says that lazy is ahead of not lazy",

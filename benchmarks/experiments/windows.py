@@ -13,9 +13,10 @@ from functools import partial
 from itertools import islice
 
 from benchmarks.curves import Curves
-from benchmarks.peers import ours
+from benchmarks.peers import adapter, ours
 from benchmarks.peers.asking import Peer, Thoroughness, ask_all
 from benchmarks.peers.contents import Element, summarised, tumbling
+from benchmarks.peers.leading import LED, Place, lead, per_second
 from benchmarks.peers.question import Question
 from benchmarks.peers.store import DUCKDB, OXIGRAPH, REJOIN, absent, stores
 from benchmarks.report import Cell, Part, Plot, Progress, Table
@@ -35,12 +36,14 @@ class Size:
     """In triples, at a thousand a second."""
     peers: Thoroughness
     rounds: int
+    led: int
+    """Triples that engines in processes of their own are led through, with windows up to a quarter of that."""
 
 
 SIZES: dict[Effort, Size] = {
-    "smoke": Size(6_000, (2_000,), Thoroughness(2, 2, 0.1), 1),
-    "quick": Size(120_000, (10_000, 50_000), Thoroughness(4, 5, 0.4), 3),
-    "full": Size(400_000, (10_000, 50_000, 100_000), Thoroughness(6, 6, 0.6), 3),
+    "smoke": Size(6_000, (1_000,), Thoroughness(2, 2, 0.1), 1, 4_000),
+    "quick": Size(120_000, (10_000, 50_000), Thoroughness(4, 5, 0.4), 3, 40_000),
+    "full": Size(400_000, (10_000, 50_000, 100_000), Thoroughness(6, 6, 0.6), 3, 40_000),
 }
 PUBLISHED: dict[str, dict[str, tuple[int | None, ...]]] = {
     "10 s": {
@@ -76,7 +79,7 @@ def window_of(triples: int) -> str:
 
 
 def run(effort: Effort, progress: Progress) -> Part:
-    size, part = SIZES[effort], Part("windows", ABOUT, missing=absent())
+    size, part = SIZES[effort], Part("windows", ABOUT, missing=[*absent(), *adapter.absent()])
     peers = {name: peer for name, peer in PEERS.items() if peer.store in stores()}
     ours.warm_up()
     progress.expect(1 + len(size.windows) * len(QUERIES))
@@ -102,6 +105,10 @@ def run(effort: Effort, progress: Progress) -> Part:
                 rates.add(peer, name, [rate], result.stopped)
                 if result.wrong:
                     part.missing.append(f"{peer}, {name}, window {window:,}: other answers, {result.wrong}")
+            if window <= size.led // 4:
+                led = [element for element in kept if element.at_ms < size.led]
+                place = Place(name, f"{name}, window {window:,}", per_second(size.led))
+                lead(question, query, led, place, rates, part)
             best = rates.best(name, without=(OURS, HUNDRED))
             times = (rates.at(OURS, name) or 0) / best if best else None
             rows.append([name, len(kept), *rates.row(name), times, found.result])
@@ -127,6 +134,7 @@ def notes(size: Size) -> list[str]:
         timed_at(size.peers),
         "every hundred: asked after a hundred kept triples, so its answers are late by up to as many",
         f"{REJOIN}: the engine's own join, cleared, filled with the window and matched each time",
+        LED.format(f"{size.led:,} triples, with windows up to a quarter of that,"),
     ]
 
 

@@ -13,7 +13,7 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +31,10 @@ Appeared = Counter[tuple[int, tuple[str, ...]]]
 
 class AdapterError(Exception):
     """An adapter ended, or said something that is not in the protocol."""
+
+
+class RefusedError(AdapterError):
+    """An adapter says that its engine has no such queries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,23 +66,34 @@ def absent() -> list[str]:
     return [] if there else [f"{PATHWAY}: not installed ({how})"]
 
 
-def messages(query: str, stream: str, elements: Iterable[Element]) -> Iterable[str]:
-    """Everything that is written to an adapter."""
-    yield f"query {len(query.encode())}\n{query}\n"
+def messages(query: str, stream: str, elements: Iterable[Element]) -> Iterator[str]:
+    """Everything that is written to an adapter of a query over a stream."""
+    yield _query(query)
     for element in elements:
         yield f"element {element.at_ms} {len(element.triples)}\n"
         yield from (f"{s} {p} {o} <{stream}> .\n" for s, p, o in element.triples)
     yield "end\n"
 
 
-def tell(
-    command: Sequence[str], query: str, variables: Sequence[str], stream: str, elements: Iterable[Element], limit_s: float
-) -> Told | None:
-    """Leads an adapter through a stream; None if that took longer than the limit of the clock."""
+def edit_messages(query: str, edits: Iterable[tuple[bool, Sequence[str]]]) -> Iterator[str]:
+    """The same of a query over a graph: inserts and deletes of lines of N-Triples, one a millisecond from 0."""
+    yield _query(query)
+    for at_ms, (insert, lines) in enumerate(edits):
+        yield f"{'insert' if insert else 'delete'} {at_ms} {len(lines)}\n"
+        yield from lines
+    yield "end\n"
+
+
+def _query(query: str) -> str:
+    return f"query {len(query.encode())}\n{query}\n"
+
+
+def tell(command: Sequence[str], variables: Sequence[str], written: Iterable[str], limit_s: float) -> Told | None:
+    """Leads an adapter through all messages; None if that took longer than the limit of the clock."""
     try:
         done = subprocess.run(
             command,
-            input="".join(messages(query, stream, elements)),
+            input="".join(written),
             capture_output=True,
             text=True,
             timeout=limit_s,
@@ -109,6 +124,8 @@ def heard(lines: Iterable[str], variables: Sequence[str]) -> Told:
                 found = terms.split("\t")
                 if int(weight) > 0:
                     appeared[int(at_ms), tuple(found[place] for place in places)] += int(weight)
+            elif word == "refuse":
+                raise RefusedError(f"does not take this query: {rest[:200]}")
             elif word == "took":
                 nanoseconds, timed = nanoseconds + int(rest), True
             else:
