@@ -55,6 +55,15 @@ def test_an_adapter_that_ends_says_why() -> None:
         tell("broken")
 
 
+def test_what_an_error_says_is_found_among_other_complaints() -> None:
+    complaints = "Traceback:\n  File x\nValueError: no such column\nlog.py:3: UserWarning: unused\n  warn("
+    assert adapter._reason(complaints) == "ValueError: no such column"
+    assert adapter._reason("Exception in thread main\njava.lang.IllegalStateException: closed\n\tat A.b\n").endswith(
+        ": closed"
+    )
+    assert adapter._reason("") == "no message"
+
+
 def test_an_adapter_that_never_says_how_long_it_took_is_refused() -> None:
     with pytest.raises(adapter.AdapterError, match="without ready and took"):
         tell("mute")
@@ -171,8 +180,10 @@ def moving(count: int) -> list[Element]:
 @pytest.mark.parametrize("window", ["RANGE 33ms", "RANGE 1ms SLIDE 33ms"])
 def test_pathway_gives_our_answers(window: str) -> None:
     command, some = adapter.adapters()[adapter.PATHWAY], moving(300)
-    query = QUESTION.over(ours.STREAM, window)
-    told = adapter.tell(command, QUESTION.variables, adapter.messages(query, ours.STREAM, some), 120)
+    # A name that Pathway has for something else.
+    question = Question([("?id", P, "?b"), ("?b", Q, "?c")])
+    query = question.over(ours.STREAM, window)
+    told = adapter.tell(command, question.variables, adapter.messages(query, ours.STREAM, some), 120)
     assert told is not None
     assert told.appeared == ours.appeared(query, ours.as_table(some))
     assert told.appeared != Counter()

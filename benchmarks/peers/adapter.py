@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -103,9 +104,15 @@ def tell(command: Sequence[str], variables: Sequence[str], written: Iterable[str
     except subprocess.TimeoutExpired:
         return None
     if done.returncode:
-        last = done.stderr.strip().splitlines()[-1:] or ["no message"]
-        raise AdapterError(f"{shlex.join(command)} ended with code {done.returncode}: {last[0][:300]}")
+        raise AdapterError(f"ended with code {done.returncode}: {_reason(done.stderr)}")
     return heard(done.stdout.splitlines(), variables)
+
+
+def _reason(complaints: str) -> str:
+    """The last line that tells of an error, or the last of all."""
+    lines = [line for line in map(str.strip, complaints.splitlines()) if line]
+    errors = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b", line)]
+    return (errors or lines or ["no message"])[-1][:300]
 
 
 def heard(lines: Iterable[str], variables: Sequence[str]) -> Told:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from benchmarks.peers.contents import Element, First, sliding, summarised, tumbling
-from benchmarks.peers.question import Comparison, Question, Triple, connected, variables_of
+from benchmarks.peers.question import Comparison, Question, Triple, connected
 
 _STREAM = re.compile(r"SELECT .*? WHERE \{ STREAM <[^>]*> \[RANGE (\d+)ms(?: SLIDE (\d+)ms)?\] \{ (.*) \} \}", re.DOTALL)
 _GRAPH = re.compile(r"SELECT .*? WHERE \{ ((?!STREAM).*) \}", re.DOTALL)
@@ -122,18 +122,23 @@ def rows_of(steps: Iterable[Step]) -> list[tuple[str, str, str, int, int]]:
     return rows
 
 
+def column(variable: str) -> str:
+    """Some names are Pathway's own, as `id`."""
+    return f"of_{variable}"
+
+
 def joined(pw: Any, triples: Any, question: Question) -> Any:
     """The patterns joined one after another on the variables that they share."""
-    whole = None
+    whole, known = None, list[str]()
     for _, pattern in connected(question.patterns):
         view = triples
         for place, term in zip("spo", pattern, strict=True):
             if not term.startswith("?"):
                 view = view.filter(pw.this[place] == term)
-        places = {term[1:]: place for place, term in zip("spo", pattern, strict=True) if term.startswith("?")}
+        places = {column(term[1:]): place for place, term in zip("spo", pattern, strict=True) if term.startswith("?")}
         view = view.select(**{name: pw.this[place] for name, place in places.items()})
         if whole is None:
-            whole, known = view, variables_of(pattern)
+            whole, known = view, list(places)
             continue
         on = [whole[name] == view[name] for name in places if name in known]
         fresh = [name for name in places if name not in known]
@@ -160,7 +165,7 @@ def main() -> None:
 
     def answer(key: object, row: dict[str, str], time: int, is_addition: bool) -> None:
         at_ms = steps[time // 2 - 1].at_ms
-        terms = "\t".join(row[name] for name in question.variables)
+        terms = "\t".join(row[column(name)] for name in question.variables)
         lines.append(f"answer {at_ms} {1 if is_addition else -1} {terms}")
 
     lines: list[str] = []
