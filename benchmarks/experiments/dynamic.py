@@ -27,6 +27,7 @@ from benchmarks.report import Cell, Part, Plot, Progress, Series, Table, at_most
 from benchmarks.timing import Effort, apart
 from benchmarks.workloads.edits import Edited, query, seeded_edits, wikidata_at_hand, wikidata_edits
 from benchmarks.workloads.patterns import Patterns
+from benchmarks.workloads.suites import absence
 
 ABOUT = "Inserts and deletes over a graph at rest: ground, star, loosely connected and connected-variable patterns."
 CLASSES = ("ground", "star", "loose", "connected")
@@ -75,6 +76,7 @@ class Found:
 def run(effort: Effort, progress: Progress) -> Part:
     size, part = SIZES[effort], Part("dynamic", ABOUT, missing=adapter.absent())
     progress.expect(len(size.triples) + 1 + bool(adapter.adapters()))
+    part.data.append(f"seeded graphs of {size.triples[0]:,} to {size.triples[-1]:,} triples, and edits of them")
     found: dict[tuple[str, int], Found] = {}
     for triples in size.triples:
         progress(f"{triples:,} triples")
@@ -94,10 +96,11 @@ def run(effort: Effort, progress: Progress) -> Part:
         part.missing.append("edits of Wikidata, in the smallest run")
     elif wikidata_at_hand():
         (base, edits), by_class = apart(effort, of_wikidata, size)
+        part.data.append(f"edits of Wikidata, {edits:,} of them")
         title = f"edits of Wikidata: {base:,} triples at first, {edits:,} edits"
         part.tables.append(Table(title, ("class", *columns), [[name, *_cells(one)] for name, one in by_class.items()]))
     else:
-        part.missing.append("edits of Wikidata: there is no suite wikidata-updates; MILLSTREAM_SUITES names the folder")
+        part.missing.append(absence("edits of Wikidata", "wikidata-updates"))
     if adapter.adapters():
         progress("other engines")
         lead_engines(size, part)

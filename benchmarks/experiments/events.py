@@ -24,7 +24,8 @@ from benchmarks.peers.store import DUCKDB, OXIGRAPH, RDFLIB, REJOIN, absent, sto
 from benchmarks.report import Cell, Part, Plot, Progress, Table
 from benchmarks.timing import Effort, peak_resident
 from benchmarks.workloads import elements as workload
-from benchmarks.workloads import social, spool, taxi
+from benchmarks.workloads import snb, social, spool, taxi
+from benchmarks.workloads.suites import absence
 
 ABOUT = (
     "Event graphs matched one by one: graphs a second, queries of 6 to 14 patterns, events of 800 triples and more (CGPM)."
@@ -60,6 +61,9 @@ SIZES: dict[Effort, Size] = {
     "full": Size((1_000, 10_000, 30_000), 10_000, (800, 8_000, 80_000, 400_000), 0.5, 3),
     "huge": Size((1_000, 100_000, 1_000_000), 100_000, (800, 8_000, 80_000, 1_000_000, 3_000_000), 2.0, 1),
 }
+REAL: tuple[Effort, ...] = ("quick", "full")
+REAL_TRIPLES = 1_000_000
+"""Far more than there are."""
 LIMIT = Limit(100.0, 9_000_000_000)
 """For a store and one kind of events, everything included."""
 ALONE = 500_000
@@ -69,11 +73,17 @@ ALONE = 500_000
 def run(effort: Effort, progress: Progress) -> Part:
     size, part = SIZES[effort], Part("events", ABOUT, missing=absent())
     ours.warm_up()
-    progress.expect(2 + len(taxi.PATTERNS) * len(size.trips) + len(PATTERNS) + len(social.PATTERNS) * len(size.large))
+    real = effort in REAL and snb.at_hand()
+    steps = len(taxi.PATTERNS) * len(size.trips) + len(social.PATTERNS) * len(size.large)
+    progress.expect(2 + steps + (1 + real) * len(PATTERNS))
     with tempfile.TemporaryDirectory() as folder:
         by_length(size, Path(folder), part, progress)
         by_patterns(size, Path(folder), part, progress)
         by_size(size, Path(folder), part, progress)
+        if real:
+            by_real_patterns(size, Path(folder), part, progress)
+        elif effort in REAL:
+            part.missing.append(absence("the LDBC's own update stream", snb.SUITE))
     return part
 
 
@@ -143,24 +153,41 @@ def by_length(size: Size, folder: Path, part: Part, progress: Progress) -> None:
 
 def by_patterns(size: Size, folder: Path, part: Part, progress: Progress) -> None:
     progress("making posts")
-    path = folder / "posts.arrow"
+    stream = Stream(folder / "posts.arrow")
     posts = (element for element in social.activities() if "/post" in element.text.split(" ", 1)[0])
-    triples = spool.write(path, numbered(posts, size.posts))
+    triples = spool.write(stream.path, numbered(posts, size.posts))
     part.data.append(f"seeded posts of a social network, {size.posts:,} graphs of 14 triples")
+    what = f"{size.posts:,} posts of 14 triples"
+    match_patterns("Posts: queries of 6 to 14 patterns", what, stream, (size.posts, triples), size, part, progress)
+
+
+def by_real_patterns(size: Size, folder: Path, part: Part, progress: Progress) -> None:
+    """Whatever happens in the LDBC's own network: posts with as many tags as they have, and what no query asks for."""
+    stream, events = Stream(folder / "updates.arrow"), list(snb.elements(REAL_TRIPLES))
+    triples = spool.write(stream.path, numbered(events, len(events)))
+    part.data.append(f"the LDBC's own update stream, {len(events):,} graphs, {triples:,} triples")
+    title = "The LDBC's own updates: queries of 6 to 14 patterns"
+    match_patterns(title, f"{len(events):,} graphs", stream, (len(events), triples), size, part, progress)
+
+
+def match_patterns(
+    title: str, what: str, stream: Stream, counts: tuple[int, int], size: Size, part: Part, progress: Progress
+) -> None:
+    """First parts of the star query over some graphs, of which there are so many, with so many triples."""
     rates, rows = Curves(), list[list[Cell]]()
+    graphs, triples = counts
     for count in PATTERNS:
         progress(f"{count} patterns")
         question = Question(social.STAR[:count])
-        timed = within(UNLIMITED, triples >= ALONE, time_ours, two_ways(question), Stream(path), size.rounds).ways
+        timed = within(UNLIMITED, triples >= ALONE, time_ours, two_ways(question), stream, size.rounds).ways
         for way, one in timed.items():
-            rates.add(way, count, [size.posts / seconds for seconds in one.each])
-        asked = ask_peers(PEERS, question, Stream(path, SAMPLED), False, size)
+            rates.add(way, count, [graphs / seconds for seconds in one.each])
+        asked = ask_peers(PEERS, question, Stream(stream.path, SAMPLED), False, size)
         for name, found in asked.items():
             rates.add(name, count, [1 / found.second if found.second else None], found.stopped)
-        note_wrong(part, f"{count} patterns", asked)
+        note_wrong(part, f"{title}, {count}", asked)
         rows.append([count, *rates.row(count), timed[OURS].result])
-    title = "Posts: queries of 6 to 14 patterns"
-    note = f"{size.posts:,} posts of 14 triples; medians of {size.rounds}, least to most"
+    note = f"{what}; medians of {size.rounds}, least to most"
     part.plots.append(Plot(title, "patterns", "graphs a CPU-second", rates.series(), log_y=True, note=note))
     part.tables.append(Table(f"{title}; graphs a CPU-second", ("patterns", *rates.names, "answers"), rows, notes(size)))
 

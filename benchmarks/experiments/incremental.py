@@ -16,6 +16,7 @@ from pathlib import Path
 
 import millstream as ms
 from benchmarks.curves import Curves
+from benchmarks.experiments.events import REAL, REAL_TRIPLES
 from benchmarks.experiments.windows import OURS, timed_at
 from benchmarks.limits import UNLIMITED, Limit, LimitError, within
 from benchmarks.peers import adapter, ours
@@ -27,8 +28,9 @@ from benchmarks.peers.spooled import Stream, Way, ask_store, expect, time_ours
 from benchmarks.peers.store import DUCKDB, OXIGRAPH, REJOIN, absent, stores
 from benchmarks.report import Cell, Part, Plot, Progress, Table
 from benchmarks.timing import Effort
-from benchmarks.workloads import social, spool
+from benchmarks.workloads import snb, social, spool
 from benchmarks.workloads.elements import grouped, one_by_one
+from benchmarks.workloads.suites import absence
 
 ABOUT = "Large windows of event graphs: lazy and not, with and without filters, background graphs (CGPM, figures 13-15)."
 EAGER = "millstream, not lazy"
@@ -43,6 +45,8 @@ FILTERS: dict[str, Question] = {
 COMPLEX = "complex filter"
 COMPARED = "FILTER (?length < ?id)"
 MINUTES = (1, 10, 60)
+DAYS = (1, 7, 30)
+A_DAY_MS = 24 * 3_600_000
 ACTIVE = 200
 """Persons whose activities are joined with who knows whom."""
 ACTIVITIES = 3
@@ -81,7 +85,8 @@ ALONE = 100_000
 def run(effort: Effort, progress: Progress) -> Part:
     size, part = SIZES[effort], Part("incremental", ABOUT, missing=[*absent(), *adapter.absent()])
     ours.warm_up()
-    progress.expect(2 * len(size.windows) + len(MINUTES) + 1)
+    real = effort in REAL and snb.at_hand()
+    progress.expect(2 * len(size.windows) + len(MINUTES) + 1 + real * len(DAYS))
     with tempfile.TemporaryDirectory() as folder:
         progress("making activities")
         path = Path(folder, "updates.arrow")
@@ -89,6 +94,10 @@ def run(effort: Effort, progress: Progress) -> Part:
         part.data.append(f"seeded activities of a social network, {triples:,} triples")
         by_window(size, path, part, progress)
         by_filter(size, path, part, progress)
+        if real:
+            by_days(size, Path(folder, "snb.arrow"), part, progress)
+        elif effort in REAL:
+            part.missing.append(absence("the LDBC's own update stream", snb.SUITE))
     over_background(size, part, progress)
     return part
 
@@ -173,6 +182,29 @@ def ask_peers(
             if asked.second is not None or asked.wrong:
                 left.append(name)
     return left
+
+
+def by_days(size: Size, path: Path, part: Part, progress: Progress) -> None:
+    """The LDBC's own updates, at the times they have."""
+    events = list(snb.elements(REAL_TRIPLES))
+    triples = spool.write(path, ((event.at_ms - events[0].at_ms, event.text) for event in events))
+    part.data.append(f"the LDBC's own update stream, {len(events):,} updates of 36 days, {triples:,} triples")
+    stream, seconds, rows = Stream(path), Curves(), list[list[Cell]]()
+    for days in DAYS:
+        progress(f"the LDBC's own updates, {days} days")
+        query = STAR.over(ours.STREAM, f"RANGE {days}d")
+        found = time_ours({OURS: Way(query), EAGER: Way(query, {"lazy": False})}, stream, size.rounds).ways
+        assert found[OURS].result == found[EAGER].result, "lazy evaluation changes the answers"
+        for way, timed in found.items():
+            seconds.add(way, days, timed.each)
+        ask_peers([name for name in PEERS if name in stores()], query, stream, days * A_DAY_MS, size, seconds, part)
+        rows.append([days, *seconds.row(days), found[OURS].result])
+    title = "The LDBC's own updates in a window: the whole stream"
+    note = f"{len(events):,} updates, {triples:,} triples; stores reckoned from some places"
+    axes = ("days in the window", "CPU seconds in all")
+    part.plots.append(Plot(title, *axes, seconds.series(), log_x=True, log_y=True, note=note, less_is_better=True))
+    notes = [timed_at(size.peers), "the star query as above; elements are updates, one at a time"]
+    part.tables.append(Table(f"{title}; CPU seconds", ("days", *seconds.names, "answers"), rows, notes))
 
 
 # Filters --------------------------------------------------------------------------------------------------------------

@@ -61,6 +61,7 @@ def run(effort: Effort, progress: Progress) -> Part:
     progress.expect(1 + len(QUESTIONS) * len(size.windows))
     progress("making observations")
     triples = observations(max(size.windows) + size.measured)
+    part.data.append(f"seeded observations of power meters after SEAS, {len(triples):,} triples")
     for name, question in QUESTIONS.items():
         rates, answers = Curves(), dict[int, int]()
         for window in size.windows:
