@@ -81,7 +81,7 @@ def run(effort: Effort, progress: Progress) -> Part:
             for peer, found in ask_all(peers, question, kept, tumbling(kept, window), size.peers, held).items():
                 rates.add(peer, window, [1 / found.second if found.second else None], found.stopped)
                 if found.wrong:
-                    part.missing.append(f"{peer}, {name}, window {window:,}: other answers, {found.wrong}")
+                    part.missing.append(f"{peer}, {name}, window {window:,}: {found.wrong}")
             led = kept[: size.led]
             if window <= led[-1].at_ms // 4:
                 place = Place(window, f"{name}, window {window:,}", per_second(len(led)))

@@ -20,7 +20,7 @@ from benchmarks.experiments.events import REAL, REAL_TRIPLES
 from benchmarks.experiments.windows import OURS, timed_at
 from benchmarks.limits import UNLIMITED, Limit, LimitError, within
 from benchmarks.peers import adapter, ours
-from benchmarks.peers.asking import Thoroughness
+from benchmarks.peers.asking import Asked, Thoroughness
 from benchmarks.peers.contents import Element, content, sliding
 from benchmarks.peers.leading import LED, Place, lead
 from benchmarks.peers.question import Comparison, Question
@@ -135,7 +135,9 @@ def by_window(size: Size, path: Path, part: Part, progress: Progress) -> None:
         assert found.ways[OURS].result == found.ways[EAGER].result, "lazy evaluation changes the answers"
         for way, timed in found.ways.items():
             seconds.add(way, window, timed.each)
-        peers = ask_peers(peers, query, stream, window, size, seconds, part)
+        asked, updates = ask_peers(peers, query, stream, window, size.peers, window >= ALONE)
+        show(asked, updates, window, f"window {window:,}", seconds, part)
+        peers = [name for name, one in asked.items() if one.second is not None]
         if window <= size.led:
             led = list(stream.elements(STAR))
             lead(STAR, query, led, Place(window, f"window {window:,}", lambda seconds: seconds), seconds, part)
@@ -159,29 +161,29 @@ def by_window(size: Size, path: Path, part: Part, progress: Progress) -> None:
 
 
 def ask_peers(
-    peers: Sequence[str], query: str, stream: Stream, window: int, size: Size, seconds: Curves, part: Part
-) -> list[str]:
-    """Times what stores take for the whole stream; gives those that may be asked at a larger window."""
+    peers: Sequence[str], query: str, stream: Stream, range_ms: int, effort: Thoroughness, alone: bool
+) -> tuple[dict[str, Asked], int]:
+    """Stores that are asked while a window slides, and how many updates they are told of."""
+    found = dict[str, Asked]()
     if not peers:
-        return []
-    alone = window >= ALONE
-    left = []
+        return found, 0
     with tempfile.TemporaryDirectory() as folder:
         expected = Path(folder, "expected")
-        updates: int = within(UNLIMITED, alone, expect, STAR, query, stream, window, size.peers, expected)
+        updates = within(UNLIMITED, alone, expect, STAR, query, stream, range_ms, effort, expected)
         for name in peers:
             try:
-                asked = within(LIMIT, alone, ask_store, name, STAR, stream, window, size.peers, expected)
+                found[name] = within(LIMIT, alone, ask_store, name, STAR, stream, range_ms, effort, expected)
             except LimitError as error:
-                part.missing.append(f"{name}, window of {window:,}: {error}")
-                seconds.add(name, window, [None], stopped=True)
-                continue
-            seconds.add(name, window, [asked.second * updates if asked.second else None], asked.stopped)
-            if asked.wrong:
-                part.missing.append(f"{name}, window {window:,}: other answers, {asked.wrong}")
-            if asked.second is not None or asked.wrong:
-                left.append(name)
-    return left
+                found[name] = Asked(stopped=True, wrong=str(error))
+    return found, updates
+
+
+def show(asked: dict[str, Asked], updates: int, x: float, what: str, seconds: Curves, part: Part) -> None:
+    """What stores would take for all updates."""
+    for name, one in asked.items():
+        seconds.add(name, x, [one.second * updates if one.second else None], one.stopped)
+        if one.wrong:
+            part.missing.append(f"{name}, {what}: {one.wrong}")
 
 
 def by_days(size: Size, path: Path, part: Part, progress: Progress) -> None:
@@ -197,7 +199,9 @@ def by_days(size: Size, path: Path, part: Part, progress: Progress) -> None:
         assert found[OURS].result == found[EAGER].result, "lazy evaluation changes the answers"
         for way, timed in found.items():
             seconds.add(way, days, timed.each)
-        ask_peers([name for name in PEERS if name in stores()], query, stream, days * A_DAY_MS, size, seconds, part)
+        peers = [name for name in PEERS if name in stores()]
+        asked, updates = ask_peers(peers, query, stream, days * A_DAY_MS, size.peers, alone=False)
+        show(asked, updates, days, f"the LDBC's own updates, {days} days", seconds, part)
         rows.append([days, *seconds.row(days), found[OURS].result])
     title = "The LDBC's own updates in a window: the whole stream"
     note = f"{len(events):,} updates, {triples:,} triples; stores reckoned from some places"

@@ -73,7 +73,7 @@ def run(effort: Effort, progress: Progress) -> Part:
             for peer, found in ask_stores(peers, question, query, small, window, size).items():
                 rates.add(peer, window, [found[0]], found[1])
                 if found[2]:
-                    part.missing.append(f"{peer}, {name}, window {window:,}: other answers, {found[2]}")
+                    part.missing.append(f"{peer}, {name}, window {window:,}: {found[2]}")
             if window <= size.led // 10:
                 led = summarised(elements_of(triples[: size.led], 0, 1), question)
                 place = Place(window, f"{name}, window {window:,}", per_second(size.led))

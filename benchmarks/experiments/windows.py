@@ -135,7 +135,7 @@ def by_window(data: Data, window: int, size: Size, part: Part, progress: Progres
             rate = len(triples) / (second * len(kept)) if second else None
             rates.add(peer, name, [rate], result.stopped)
             if result.wrong:
-                part.missing.append(f"{peer}, {where}: other answers, {result.wrong}")
+                part.missing.append(f"{peer}, {where}: {result.wrong}")
         if window <= size.led // 4:
             led = [element for element in kept if element.at_ms < size.led]
             lead(question, query, led, Place(name, where, per_second(size.led)), rates, part)
