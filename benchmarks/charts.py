@@ -166,7 +166,7 @@ def _cross_out(axes: Any, plot: Plot, look: dict[str, tuple[str, str, float]], k
     for series in plot.series:
         for x, y, stopped in zip(series.xs, series.ys, series.stopped, strict=False):
             if y is None and stopped:
-                place = float(kinds.index(str(x))) if kinds else float(x)
+                place = float(kinds.index(str(x))) if kinds else float(str(x))
                 turn = seen[place] = seen.get(place, 0) + 1
                 height = 1.02 - 0.045 * turn if plot.less_is_better else -0.02 + 0.045 * turn
                 axes.plot([place], [height], marker="x", markeredgewidth=2, color=look[series.name][0], transform=above)

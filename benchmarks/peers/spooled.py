@@ -18,7 +18,7 @@ from benchmarks.peers import ours
 from benchmarks.peers.asking import Asked, Plan, Thoroughness, ask, plan
 from benchmarks.peers.contents import Element, sliding
 from benchmarks.peers.events import Matched, match_events
-from benchmarks.peers.question import Question
+from benchmarks.peers.question import Question, Triple
 from benchmarks.peers.store import REJOIN, Solutions, stores
 from benchmarks.timing import Timed, peak_resident, take_turns_by_their_own_clock
 from benchmarks.workloads import spool
@@ -44,7 +44,8 @@ class Stream:
             # Most go by their predicate alone, which is cheaper told of a whole column.
             some = table.filter(pc.is_in(table["p"], pa.array(predicates))) if narrow else table
             columns = (some[name].to_pylist() for name in ("element", "at_ms", "s", "p", "o"))
-            number, last, triples = -1, 0, []
+            number, last = -1, 0
+            triples: list[Triple] = []
             for element, at_ms, s, p, o in zip(*columns, strict=True):
                 if element != number:
                     if triples:

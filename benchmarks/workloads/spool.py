@@ -69,7 +69,7 @@ def _table(elements: list[Timed], first: int) -> pa.Table:
     lines = pa.array("".join(text for _, text in elements).splitlines())
     # Subjects and predicates have no spaces, so a line falls into three at the first two of them; the end is " .".
     parts = pc.split_pattern(lines, " ", max_splits=2).flatten()
-    s, p, o = (parts.take(pa.array(np.arange(place, len(parts), 3))) for place in range(3))
+    s, p, o = (parts.take(np.arange(place, len(parts), 3)) for place in range(3))
     sizes = [text.count("\n") for _, text in elements]
     at_ms = np.repeat(np.array([at_ms for at_ms, _ in elements], np.int64), sizes)
     element = np.repeat(np.arange(first, first + len(elements)), sizes)
