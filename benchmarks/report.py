@@ -44,6 +44,11 @@ class Target:
     reached: bool
 
 
+def medians_of(rounds: int) -> str:
+    """What the note of a chart says of repetitions."""
+    return f"medians of {rounds}, least to most" if rounds > 1 else "one round"
+
+
 def at_least(what: str, wanted: float, found: float, unit: str = "") -> Target:
     return Target(what, f">= {shown(wanted)}{unit}", f"{shown(found)}{unit}", bool(found >= wanted))
 

@@ -19,7 +19,7 @@ from benchmarks.experiments.events import numbered
 from benchmarks.experiments.sliding import QUESTIONS, elements_of, observations
 from benchmarks.peers import ours
 from benchmarks.peers.question import Question
-from benchmarks.report import Cell, Part, Plot, Progress, Table
+from benchmarks.report import Cell, Part, Plot, Progress, Table, medians_of
 from benchmarks.timing import Effort, take_turns_by_their_own_clock
 from benchmarks.workloads import QUERIES, social, spool, taxi, universities
 
@@ -62,7 +62,7 @@ def run(effort: Effort, progress: Progress) -> Part:
         for way, timed in found.items():
             times.add(way, name, [seconds / whole for seconds in timed.each])
         rows.append([name, triples / whole, *(timed.seconds / whole for timed in found.values()), answers.pop()])
-    note = f"medians of {size.rounds}, least to most; windows of {size.window:,} triples where they slide"
+    note = f"{medians_of(size.rounds)}; windows of {size.window:,} triples where they slide"
     part.plots.append(Plot("Time beside everything switched on", "workload", "times as long", times.series(), note=note))
     columns = ("workload", "triples a CPU-second, all on", *WAYS, "answers")
     notes = [
@@ -82,7 +82,7 @@ def workloads(size: Size) -> Iterator[tuple[str, str, bytes | pa.Table, int]]:
     text = "".join(f"{s} {p} {o} .\n" for s, p, o in triples).encode()
     for name, patterns in QUERIES.items():
         yield f"LUBM {name}", Question(patterns).over(ours.STREAM, f"RANGE {size.window}ms"), text, len(triples)
-    measured = observations(size.triples)
+    measured = list(observations(size.triples))
     table = ours.as_table(elements_of(measured, 0, 1))
     for name, question in QUESTIONS.items():
         yield f"meters {name[:2]}", question.over(ours.STREAM, f"RANGE {size.window}ms"), table, len(measured)

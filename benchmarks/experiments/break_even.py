@@ -20,7 +20,7 @@ from benchmarks.peers.contents import Element, tumbling
 from benchmarks.peers.leading import LED, Place, lead, per_second
 from benchmarks.peers.question import Question
 from benchmarks.peers.store import DUCKDB, OXIGRAPH, RDFLIB, REJOIN, absent, stores
-from benchmarks.report import Cell, Part, Plot, Progress, Table, Target
+from benchmarks.report import Cell, Part, Plot, Progress, Table, Target, medians_of
 from benchmarks.timing import Effort, take_turns_by_their_own_clock
 from benchmarks.workloads import QUERIES, universities
 
@@ -89,9 +89,7 @@ def run(effort: Effort, progress: Progress) -> Part:
             pushed, anew = rates.at(PUSHED, window), rates.at(REJOIN, window)
             rows.append([window, *rates.row(window), pushed / anew if pushed and anew else None, answers])
         part.targets.append(point(name, rates, size.windows))
-        note = (
-            f"{len(kept):,} triples that {name} can use, of {kept[-1].at_ms + 1:,}; medians of {size.rounds}, least to most"
-        )
+        note = f"{len(kept):,} triples that {name} can use, of {kept[-1].at_ms + 1:,}; {medians_of(size.rounds)}"
         title = f"{name} ({kind}): speed by size of window"
         axes = ("stream triples in the window", "kept triples a CPU-second")
         part.plots.append(Plot(title, *axes, rates.series(), log_x=True, log_y=True, note=note))

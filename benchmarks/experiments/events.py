@@ -21,7 +21,7 @@ from benchmarks.peers.events import Matched
 from benchmarks.peers.question import Question, Triple
 from benchmarks.peers.spooled import Stream, Way, expect_events, match_store, time_ours
 from benchmarks.peers.store import DUCKDB, OXIGRAPH, RDFLIB, REJOIN, absent, stores
-from benchmarks.report import Cell, Part, Plot, Progress, Table
+from benchmarks.report import Cell, Part, Plot, Progress, Table, medians_of
 from benchmarks.timing import Effort, peak_resident
 from benchmarks.workloads import elements as workload
 from benchmarks.workloads import snb, social, spool, taxi
@@ -142,7 +142,7 @@ def by_length(size: Size, folder: Path, part: Part, progress: Progress) -> None:
             rows.append([count, *rates.row(count), timed.peak / 1e6 if alone else None, timed.ways[OURS].result])
         axes = ("graphs in the stream", "graphs a CPU-second")
         title = f"Taxi trips, {shape} query: graphs of {taxi.TRIPLES} triples"
-        note = f"medians of {size.rounds}, least to most"
+        note = medians_of(size.rounds)
         part.plots.append(Plot(title, *axes, rates.series(), log_x=True, log_y=True, note=note))
         columns = ("graphs", *rates.names, "millstream's peak, MB", "answers")
         part.tables.append(Table(f"{title}; graphs a CPU-second", columns, rows, [*notes(size), PEAK]))
@@ -187,7 +187,7 @@ def match_patterns(
             rates.add(name, count, [1 / found.second if found.second else None], found.stopped)
         note_wrong(part, f"{title}, {count}", asked)
         rows.append([count, *rates.row(count), timed[OURS].result])
-    note = f"{what}; medians of {size.rounds}, least to most"
+    note = f"{what}; {medians_of(size.rounds)}"
     part.plots.append(Plot(title, "patterns", "graphs a CPU-second", rates.series(), log_y=True, note=note))
     part.tables.append(Table(f"{title}; graphs a CPU-second", ("patterns", *rates.names, "answers"), rows, notes(size)))
 

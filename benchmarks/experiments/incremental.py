@@ -26,7 +26,7 @@ from benchmarks.peers.leading import LED, Place, lead
 from benchmarks.peers.question import Comparison, Question
 from benchmarks.peers.spooled import Stream, Way, ask_store, expect, time_ours
 from benchmarks.peers.store import DUCKDB, OXIGRAPH, REJOIN, absent, stores
-from benchmarks.report import Cell, Part, Plot, Progress, Table
+from benchmarks.report import Cell, Part, Plot, Progress, Table, medians_of
 from benchmarks.timing import Effort
 from benchmarks.workloads import snb, social, spool
 from benchmarks.workloads.elements import grouped, one_by_one
@@ -230,7 +230,7 @@ def by_filter(size: Size, path: Path, part: Part, progress: Progress) -> None:
         rows.append([window, *seconds.row(window), *(timed.result for timed in found.values())])
     title = "Filters: the whole stream"
     axes = ("triples in the window", "CPU seconds in all")
-    note = f"stream of {size.more:g} times the window; medians of {size.rounds}, least to most"
+    note = f"stream of {size.more:g} times the window; {medians_of(size.rounds)}"
     part.plots.append(Plot(title, *axes, seconds.series(), log_x=True, log_y=True, note=note))
     columns = ("window", *seconds.names, *(f"answers, {name}" for name in [*FILTERS, COMPLEX]))
     notes = [

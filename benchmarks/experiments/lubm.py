@@ -25,7 +25,7 @@ from benchmarks.limits import UNLIMITED, Limit, LimitError, within
 from benchmarks.peers import ours
 from benchmarks.peers.question import Question
 from benchmarks.peers.spooled import Measured, Stream
-from benchmarks.report import Cell, Part, Plot, Progress, Table
+from benchmarks.report import Cell, Part, Plot, Progress, Table, medians_of
 from benchmarks.timing import Effort, peak_resident, take_turns_by_their_own_clock
 from benchmarks.workloads import QUERIES, Triple, spool, universities
 from benchmarks.workloads.suites import absence, at_hand
@@ -107,7 +107,7 @@ def measure(title: str, stream: Stream, triples: int, rounds: int, part: Part, p
             seconds.add(way, name, timed.each)
         speed, peak = triples / next(iter(found.ways.values())).seconds, found.peak / 1e6 if alone else None
         rows.append([name, *seconds.row(name), speed, peak, answers.pop()])
-    note = f"medians of {rounds}, least to most"
+    note = medians_of(rounds)
     kinds = ("query", "CPU seconds in all")
     part.plots.append(Plot(title, *kinds, seconds.series(), log_y=True, note=note, less_is_better=True))
     columns = ("query", *seconds.names, "triples a CPU-second, elements of 100", "its peak, MB", "answers")

@@ -19,7 +19,7 @@ from benchmarks.peers.contents import Element, summarised, tumbling
 from benchmarks.peers.leading import LED, Place, lead, per_second
 from benchmarks.peers.question import Question
 from benchmarks.peers.store import DUCKDB, OXIGRAPH, REJOIN, absent, stores
-from benchmarks.report import Cell, Part, Plot, Progress, Table
+from benchmarks.report import Cell, Part, Plot, Progress, Table, medians_of
 from benchmarks.timing import Effort, take_turns_by_their_own_clock
 from benchmarks.workloads import QUERIES, Triple, universities
 from benchmarks.workloads.suites import absence, at_hand
@@ -144,7 +144,7 @@ def by_window(data: Data, window: int, size: Size, part: Part, progress: Progres
         rows.append([name, len(kept), *rates.row(name), times, found.result])
     title = f"{data.name}tumbling windows of {window:,} triples"
     title = title[0].upper() + title[1:]
-    note = f"{len(triples):,} triples, a thousand a second of event time; medians of {size.rounds}, least to most"
+    note = f"{len(triples):,} triples, a thousand a second of event time; {medians_of(size.rounds)}"
     part.plots.append(Plot(title, "query", "triples a CPU-second", rates.series(), log_y=True, note=note))
     columns = ("query", "kept triples", *rates.names, "times the best asked as often", "answers")
     part.tables.append(Table(f"{title} ({window // 1000} s), triples a CPU-second", columns, rows, notes(size)))
