@@ -43,7 +43,7 @@ class Size:
     """After how many edits the store is asked."""
     led: tuple[int, int]
     """Triples and edits that engines in processes of their own are led through."""
-    wikidata: int | None = 0
+    wikidata: int | None = 200
     """How many edits of Wikidata; None: all."""
 
 
