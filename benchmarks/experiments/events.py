@@ -218,8 +218,15 @@ def time_event(query: str, filling: str, stream: Stream, rounds: int) -> Large:
     return Large(seconds["both"], seconds["filling"], answers, peak_resident())
 
 
+def write_week(stream: Stream, triples: int) -> int:
+    """One graph as a stream; gives how many triples it has in fact."""
+    return spool.write(stream.path, ((1, week.text) for week in islice(social.weekly(triples), 1)))
+
+
 def by_size(size: Size, folder: Path, part: Part, progress: Progress) -> None:
     part.data.append(f"seeded weeks of a social network, one graph of {size.large[0]:,} to {size.large[-1]:,} triples")
+    weeks = {triples: Stream(folder / f"week-{triples}.arrow") for triples in size.large}
+    counts = {triples: within(UNLIMITED, triples >= ALONE, write_week, week, triples) for triples, week in weeks.items()}
     for shape, patterns in social.PATTERNS.items():
         question = Question(patterns)
         query = question.over(ours.STREAM, "EVENT")
@@ -227,8 +234,7 @@ def by_size(size: Size, folder: Path, part: Part, progress: Progress) -> None:
         whole, rows = Curves(), list[list[Cell]]()
         for triples in size.large:
             progress(f"{shape}, an event of {triples:,} triples")
-            stream, alone = Stream(folder / f"week-{triples}.arrow"), triples >= ALONE
-            count = spool.write(stream.path, ((1, week.text) for week in islice(social.weekly(triples), 1)))
+            stream, count, alone = weeks[triples], counts[triples], triples >= ALONE
             found = within(UNLIMITED, alone, time_event, query, filling_only, stream, size.rounds)
             both, filling = (statistics.median(some) for some in (found.both, found.filling))
             whole.add(OURS, count, found.both)
