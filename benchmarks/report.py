@@ -16,10 +16,11 @@ from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from benchmarks.peers.adapter import pathway_version
 from benchmarks.progress import Progress as Progress  # what `run` is handed, with what it gives
 
 PROJECT = Path(__file__).resolve().parent.parent
-PACKAGES = ("millstream", "numpy", "pyarrow", "pyspark", "pyoxigraph", "rdflib", "duckdb", "pathway", "Cython", "matplotlib")
+PACKAGES = ("millstream", "numpy", "pyarrow", "pyspark", "pyoxigraph", "rdflib", "duckdb", "Cython", "matplotlib")
 
 Cell = str | int | float | None
 
@@ -172,6 +173,7 @@ def machine() -> dict[str, str]:
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    found = {name: _version(name) for name in PACKAGES} | {"pathway": pathway_version()}
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg()) if hasattr(os, "getloadavg") else "unknown"
     return {
         "date": datetime.now().astimezone().isoformat(timespec="seconds"),
@@ -179,7 +181,7 @@ def machine() -> dict[str, str]:
         "cpu": f"{model}, {os.cpu_count()} cores",
         "memory": _memory(),
         "system": f"{platform.system()} {platform.release()}, Python {platform.python_version()}",
-        "packages": ", ".join(f"{name} {found}" for name in PACKAGES if (found := _version(name))),
+        "packages": ", ".join(f"{name} {version}" for name, version in found.items() if version),
         "load": f"{load} when the run began",
     }
 

@@ -64,6 +64,18 @@ def test_what_an_error_says_is_found_among_other_complaints() -> None:
     assert adapter._reason("") == "no message"
 
 
+def test_an_adapter_that_is_not_there_is_told() -> None:
+    with pytest.raises(adapter.AdapterError, match="cannot be run: No such file"):
+        adapter.tell(["./no-such-program"], [], ["end\n"], 60)
+
+
+def test_the_version_of_pathway_is_that_of_its_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(adapter.PATHWAY_PYTHON, "./no-such-python")
+    assert adapter.pathway_version() is None
+    monkeypatch.setenv(adapter.PATHWAY_PYTHON, "/bin/echo")
+    assert "version('pathway')" in (adapter.pathway_version() or "")
+
+
 def test_an_adapter_that_never_says_how_long_it_took_is_refused() -> None:
     with pytest.raises(adapter.AdapterError, match="without ready and took"):
         tell("mute")

@@ -49,8 +49,7 @@ class Told:
 def adapters() -> dict[str, list[str]]:
     """The commands of all adapters there are, by name; Pathway's own where it is installed."""
     found = {}
-    python = os.environ.get(PATHWAY_PYTHON) or (sys.executable if importlib.util.find_spec("pathway") else None)
-    if python:
+    if python := _pathway_python():
         found[PATHWAY] = [python, "-m", "benchmarks.peers.pathway_adapter"]
     for entry in filter(None, map(str.strip, os.environ.get(VARIABLE, "").split(";"))):
         name, sign, command = entry.partition("=")
@@ -58,6 +57,20 @@ def adapters() -> dict[str, list[str]]:
             raise AdapterError(f"{VARIABLE}: {entry!r} is not NAME=command")
         found[name.strip()] = shlex.split(command)
     return found
+
+
+def _pathway_python() -> str | None:
+    return os.environ.get(PATHWAY_PYTHON) or (sys.executable if importlib.util.find_spec("pathway") else None)
+
+
+def pathway_version() -> str | None:
+    """The version of Pathway in the Python that runs it, which need not be this one."""
+    python, ask = _pathway_python(), "from importlib.metadata import version; print(version('pathway'))"
+    try:
+        done = subprocess.run([python, "-c", ask], capture_output=True, text=True, check=False) if python else None
+    except OSError:
+        return None
+    return done.stdout.strip() or None if done else None
 
 
 def absent() -> list[str]:
@@ -103,6 +116,8 @@ def tell(command: Sequence[str], variables: Sequence[str], written: Iterable[str
         )
     except subprocess.TimeoutExpired:
         return None
+    except OSError as error:
+        raise AdapterError(f"cannot be run: {error.strerror}") from error
     if done.returncode:
         raise AdapterError(f"ended with code {done.returncode}: {_reason(done.stderr)}")
     return heard(done.stdout.splitlines(), variables)
