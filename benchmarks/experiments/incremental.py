@@ -76,7 +76,7 @@ SIZES: dict[Effort, Size] = {
         (50_000, 1_000_000, 10_000_000, 30_000_000), 1.1, 200_000, 500_000, Thoroughness(1, 2, 20.0, patience_s=90), 1
     ),
 }
-LIMIT = Limit(100.0, 8_000_000_000)
+LIMIT = Limit(60.0, 8_000_000_000)
 """For a store at one window, filling it included."""
 ALONE = 100_000
 """From such windows on every competitor has a process of its own."""
