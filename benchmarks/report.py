@@ -211,7 +211,10 @@ def _commit() -> str:
         return "unknown"
 
 
-CPU_TIMES = "Times are CPU times, medians of repetitions that take turns with their peers; only ratios mean something."
+CPU_TIMES = (
+    "Times are CPU times, medians where charts say that there are repetitions, which take turns with their peers; "
+    "only ratios mean something."
+)
 WALL_TIMES = "Times are wall times unless a table says CPU; start-up is shown apart; only ratios mean something."
 
 
