@@ -182,7 +182,7 @@ def _tick_where_measured(axes: Any, all_series: Sequence[Series]) -> None:
     """Sizes as they were chosen instead of powers in between, if there are few enough to be read."""
     xs = sorted({float(x) for series in all_series for x in series.xs})
     if len(xs) <= MOST_TICKS:
-        axes.set_xticks(xs, [f"{x:,g}" if x < 1e6 else f"{x / 1e6:,g} M" for x in xs])
+        axes.set_xticks(xs, [f"{x:,g}" if x < 1e6 else f"{x / 1e6:,.3g} M" for x in xs])
         axes.set_xticks([], minor=True)
 
 
