@@ -108,8 +108,12 @@ def _figure(pyplot: Any, plot: Plot) -> Any:
     if not plot.log_y:
         axes.set_ylim(bottom=0)
     notes = [plot.note] if plot.note else []
-    if any(any(series.stopped) for series in plot.series):
+    if any(
+        stopped and y is not None for series in plot.series for y, stopped in zip(series.ys, series.stopped, strict=False)
+    ):
         notes.append("hollow: ended by a time limit, the value until then")
+    if _cross_out(axes, plot, look, list(dict.fromkeys(kinds))):
+        notes.append("x: nothing within the limit")
     if notes:
         figure.supxlabel("; ".join(notes), fontsize=8, color="#5B5B5B", x=0.01, ha="left")
     if kinds or len(plot.series) > 8:
@@ -155,6 +159,20 @@ def _draw(axes: Any, series: Series, places: Sequence[float], look: tuple[str, s
         axes.plot(*zip(*hollow, strict=True), color=colour, marker=mark, markerfacecolor="white", linestyle="", zorder=5)
 
 
+def _cross_out(axes: Any, plot: Plot, look: dict[str, tuple[str, str, float]], kinds: list[str]) -> bool:
+    """Crosses at the worse end of the axis for those of which a limit left nothing; whether there are any."""
+    above = axes.get_xaxis_transform()
+    seen: dict[float, int] = {}
+    for series in plot.series:
+        for x, y, stopped in zip(series.xs, series.ys, series.stopped, strict=False):
+            if y is None and stopped:
+                place = float(kinds.index(str(x))) if kinds else float(str(x))
+                turn = seen[place] = seen.get(place, 0) + 1
+                height = 1.02 - 0.045 * turn if plot.less_is_better else -0.02 + 0.045 * turn
+                axes.plot([place], [height], marker="x", markeredgewidth=2, color=look[series.name][0], transform=above)
+    return bool(seen)
+
+
 def _lines(axes: Any, all_series: Sequence[Series], look: dict[str, tuple[str, str, float]]) -> None:
     for series in all_series:
         _draw(axes, series, [float(x) for x in series.xs], look[series.name], line=True)
@@ -164,7 +182,7 @@ def _tick_where_measured(axes: Any, all_series: Sequence[Series]) -> None:
     """Sizes as they were chosen instead of powers in between, if there are few enough to be read."""
     xs = sorted({float(x) for series in all_series for x in series.xs})
     if len(xs) <= MOST_TICKS:
-        axes.set_xticks(xs, [f"{x:,g}" if x < 1e6 else f"{x / 1e6:,g} M" for x in xs])
+        axes.set_xticks(xs, [f"{x:,g}" if x < 1e6 else f"{x / 1e6:,.3g} M" for x in xs])
         axes.set_xticks([], minor=True)
 
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from benchmarks.report import Series
 
+STOPPED = "time-out"
+
 
 class Curves:
     """One value of each competitor at each place, with its spread."""
@@ -33,9 +35,11 @@ class Curves:
     def at(self, name: str, x: float | str) -> float | None:
         return self._found.get((name, x), (None, None, None, False))[0]
 
-    def row(self, x: float | str) -> list[float | None]:
-        """The values of all competitors at a place, in the order of their names."""
-        return [self.at(name, x) for name in self._names]
+    def row(self, x: float | str) -> list[float | str | None]:
+        """The values of all competitors at a place, in the order of their names; who gave none before a limit, says so."""
+        unknown = (None, None, None, False)
+        found = [self._found.get((name, x), unknown) for name in self._names]
+        return [STOPPED if value is None and stopped else value for value, _, _, stopped in found]
 
     def best(self, x: float | str, without: Sequence[str] = ()) -> float | None:
         """The highest value of all others at a place."""

@@ -1,55 +1,34 @@
-"""Times scan and interval join beside the two prototype kernels, in one run, so that only ratios count.
+"""Scan and interval join beside the two prototype kernels, in one run, so that only ratios count: `millstream bench join`.
 
-usage: python benchmarks/join.py [--quick] [part ...]      parts: universities labelled dataset pause merge
-
-The prototypes are built into a temporary directory from $MILLSTREAM_YARDSTICK, or from `../shared/yardstick` beside the
-project.
-Every ratio is prototype time / our time: above 1 we are faster. Both must find the same number of matches.
+Every ratio is prototype time / our time: above 1 we are faster. Both must find the same number of matches. What a part
+finds it prints; `yardstick.build` must have put the prototypes on the import path for those that need them.
 """
 
-import argparse
+from __future__ import annotations
+
 import importlib
-import os
 import random
-import shutil
 import statistics
-import subprocess
-import sys
-import tempfile
 import time
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from millstream.kernels.join import FOREVER, IntervalJoin
 from millstream.kernels.merge import TimeMerge
 from millstream.kernels.scan import Scan
 
-PROJECT = Path(__file__).resolve().parent.parent
+Column = npt.NDArray[np.int64]
+Triples = Sequence[tuple[str, str, str]]
 BATCH = 16_384
-
-
-def build_yardstick() -> str:
-    """Builds the prototypes and puts them, and their workloads, on the import path."""
-    source = Path(os.environ.get("MILLSTREAM_YARDSTICK", PROJECT.parent / "shared" / "yardstick"))
-    folder = tempfile.mkdtemp(prefix="yardstick-")
-    for file in source.iterdir():
-        if file.is_file():
-            shutil.copyfile(file, Path(folder, file.name))
-    for name in ("measure", "measure_labelled"):
-        # They run when imported; here only their queries and graphs are wanted.
-        script = Path(folder, f"{name}.py")
-        script.write_text(script.read_text().replace("\nmain()\n", "\n"))
-    command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
-    sys.path.insert(0, folder)
-    return folder
 
 
 class Query:
     """A conjunctive query over encoded triples, as scan and join."""
 
-    def __init__(self, patterns, ids, *, lane=0):
+    def __init__(self, patterns: Triples, ids: dict[str, int]) -> None:
         names: list[str] = []
         scanned, joined = [], []
         for s, p, o in patterns:
@@ -59,17 +38,17 @@ class Query:
             joined.append([names.index(t) for t in ends] + [-1] * (2 - len(ends)))
         self.scan = Scan(scanned)
         relations = [sorted({p for _, p, _ in patterns}).index(p) for _, p, _ in patterns]
-        self.join = IntervalJoin(joined, [lane] * len(joined), len(names), relations=relations)
+        self.join = IntervalJoin(joined, [0] * len(joined), len(names), relations=relations)
 
-    def feed(self, s, p, o, at, until):
+    def feed(self, s: Column, p: Column, o: Column, at: Column, until: Column) -> int:
         row, view, a, b = self.scan.match(s, p, o)
         now = at[row]
         return self.join.feed(view, a, b, now, until[row], np.ones(len(row), np.int64), now)
 
 
-def race(runs, repeats):
+def race(runs: Sequence[Callable[[], Any]], repeats: int) -> list[tuple[float, Any]]:
     """Least CPU seconds and last result of each run; they take turns, so that a busy machine slows them alike."""
-    seconds, results = [float("inf")] * len(runs), [None] * len(runs)
+    seconds, results = [float("inf")] * len(runs), list[Any]([None] * len(runs))
     for _ in range(repeats):
         for i, run in enumerate(runs):
             began = time.process_time()
@@ -78,13 +57,13 @@ def race(runs, repeats):
     return list(zip(seconds, results, strict=True))
 
 
-def universities(quick):
+def universities(quick: bool) -> None:
     kernel = importlib.import_module("kernel")
     measure = importlib.import_module("measure")
-    from universities import gen  # type: ignore[import-not-found]
+    generate = importlib.import_module("universities").gen
 
     ids: dict[str, int] = {}
-    triples = gen(5 if quick else 12, False, random.Random(42))
+    triples = generate(5 if quick else 12, False, random.Random(42))
     rows = np.array([[ids.setdefault(t, len(ids)) for t in triple] for triple in triples], np.int64)
     s, p, o = (np.ascontiguousarray(rows[:, c]) for c in range(3))
     n = len(s)
@@ -94,14 +73,14 @@ def universities(quick):
         until = at + window
         for name, patterns in measure.QUERIES.items():
 
-            def prototype(patterns=patterns, until=until):
+            def prototype(patterns: Triples = patterns, until: Column = until) -> int:
                 join, found = kernel.Join(*measure.plan(patterns, ids)), 0
                 for k in range(0, n, BATCH):
                     b = slice(k, k + BATCH)
                     found += join.feed(s[b], p[b], o[b], at[b], until[b], insert[b])
                 return found
 
-            def ours(patterns=patterns, until=until):
+            def ours(patterns: Triples = patterns, until: Column = until) -> tuple[int, int, int]:
                 query, found = Query(patterns, ids), 0
                 for k in range(0, n, BATCH):
                     b = slice(k, k + BATCH)
@@ -119,7 +98,7 @@ def universities(quick):
             )
 
 
-def labelled(quick):
+def labelled(quick: bool) -> None:
     m = importlib.import_module("measure_labelled")
     rng = random.Random(3)
     label, old, new = m.graph(rng)
@@ -144,7 +123,7 @@ def labelled(quick):
         print(f"  {shape}s: median ratio {statistics.median(ratios):.2f}")
 
 
-def by_join(labels, links, label, base, new):
+def by_join(labels: Any, links: Any, label: Any, base: Column, new: Column) -> tuple[float, int, float]:
     """Loads, then times the inserts: a row a triple for all views of the one relation, output taken every 512 rows.
 
     Taking is not timed: the prototype overwrites its output instead.
@@ -153,7 +132,7 @@ def by_join(labels, links, label, base, new):
     patterns = [*links, *((x, -1) for x in range(n))]
     join = IntervalJoin(patterns, [-1] * len(patterns), n, relations=[0] * k + [1] * n)
 
-    def columns(pairs, at):
+    def columns(pairs: Column, at: int) -> tuple[Column, ...]:
         size = len(pairs)
         now = np.arange(size) // 2 + at
         forever, ones = np.full(size, FOREVER), np.ones(size, np.int64)
@@ -175,19 +154,19 @@ def by_join(labels, links, label, base, new):
     return took * 1e3, found, each
 
 
-def dataset(quick):
+def dataset(quick: bool) -> None:
     """A window of 1,000 alone, and beside 100,000 dataset entries that share nodes with it."""
     n, window, rng = 200_000 if quick else 400_000, 1_000, np.random.default_rng(1)
     at = np.arange(n, dtype=np.int64)
     a, b, insert = rng.integers(0, 5_000, n), rng.integers(0, 5_000, n), np.ones(n, np.int64)
 
-    def loaded(size):
+    def loaded(size: int) -> IntervalJoin:
         join = IntervalJoin([(0, 1), (1, 2), (1, 3)], [0, 0, -1], 4)
         known = np.arange(size, dtype=np.int64)
         join.load(np.full(size, 2, np.int64), known, known, np.full(size, FOREVER, np.int64))
         return join
 
-    def stream(join):
+    def stream(join: IntervalJoin) -> int:
         found = 0
         for k in range(0, n, BATCH):
             part = slice(k, k + BATCH)
@@ -196,7 +175,8 @@ def dataset(quick):
         return found
 
     # Loading is paid once, so it is timed apart from the stream.
-    least, answers = {}, set()
+    least: dict[int, tuple[float, float]] = {}
+    answers = set()
     for _ in range(7):
         for size in (5_000, 100_000):
             began = time.process_time()
@@ -204,7 +184,8 @@ def dataset(quick):
             between = time.process_time()
             answers.add(stream(join))
             taken = between - began, time.process_time() - between
-            least[size] = tuple(map(min, taken, least.get(size, taken)))
+            before = least.get(size, taken)
+            least[size] = min(taken[0], before[0]), min(taken[1], before[1])
     assert len(answers) == 1
     (_, alone), (load, beside) = least[5_000], least[100_000]
     print(
@@ -214,7 +195,7 @@ def dataset(quick):
     )
 
 
-def pause(quick):
+def pause(quick: bool) -> None:
     """The longest feed of one row while a window of 10^6 fills and slides.
 
     In CPU time of the thread, system calls and page faults included: on a shared machine the wall clock also shows when
@@ -241,14 +222,14 @@ def pause(quick):
         print(f"  {name:4} median {np.median(times) * 1e3:.1f} us, longest {longest} ms")
 
 
-def merge(quick):
+def merge(quick: bool) -> None:
     """Intervals through the time merge: ends in order, and ends at random within the window."""
     n, window, rng = 300_000 if quick else 1_000_000, 100_000, np.random.default_rng(3)
     at = np.arange(n, dtype=np.int64)
     columns, ones = rng.integers(0, 1 << 40, (n, 3)), np.ones(n, np.int64)
     for name, until in (("in order", at + window), ("at random", at + rng.integers(1, window, n))):
 
-        def run(until=until):
+        def run(until: Column = until) -> int:
             merge, out = TimeMerge(3), 0
             for k in range(0, n, BATCH):
                 part = slice(k, k + BATCH)
@@ -261,21 +242,4 @@ def merge(quick):
         print(f"merge: ends {name}: {n / seconds / 1e6:.1f} M rows a CPU-second in, twice as many out")
 
 
-PARTS = {run.__name__: run for run in (universities, labelled, dataset, pause, merge)}
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="all by default")
-    parser.add_argument("--quick", action="store_true", help="smaller windows and fewer queries")
-    options = parser.parse_args()
-    folder = build_yardstick()
-    try:
-        for name in options.parts or PARTS:
-            PARTS[name](options.quick)
-    finally:
-        shutil.rmtree(folder)
-
-
-if __name__ == "__main__":
-    main()
+PARTS: dict[str, Callable[[bool], None]] = {run.__name__: run for run in (universities, labelled, dataset, pause, merge)}

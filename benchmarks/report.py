@@ -16,10 +16,11 @@ from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from benchmarks.peers.adapter import pathway_version
 from benchmarks.progress import Progress as Progress  # what `run` is handed, with what it gives
 
 PROJECT = Path(__file__).resolve().parent.parent
-PACKAGES = ("millstream", "numpy", "pyarrow", "pyspark", "pyoxigraph", "rdflib", "duckdb", "pathway", "Cython", "matplotlib")
+PACKAGES = ("millstream", "numpy", "pyarrow", "pyspark", "pyoxigraph", "rdflib", "duckdb", "Cython", "matplotlib")
 
 Cell = str | int | float | None
 
@@ -42,6 +43,11 @@ class Target:
     wanted: str
     found: str
     reached: bool
+
+
+def medians_of(rounds: int) -> str:
+    """What the note of a chart says of repetitions."""
+    return f"medians of {rounds}, least to most" if rounds > 1 else "one round"
 
 
 def at_least(what: str, wanted: float, found: float, unit: str = "") -> Target:
@@ -79,6 +85,8 @@ class Plot:
     log_y: bool = False
     note: str = ""
     """One line below the chart."""
+    less_is_better: bool = False
+    """So that who gave nothing within a limit is shown at the end where the worst are."""
 
 
 @dataclass(slots=True)
@@ -92,6 +100,8 @@ class Part:
     targets: list[Target] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
     """Lines that a benchmark printed by itself."""
+    data: list[str] = field(default_factory=list)
+    """What it was measured on, if that is not always the same."""
     missing: list[str] = field(default_factory=list)
     """What was left out, and why."""
     failed: str = ""
@@ -115,6 +125,7 @@ def markdown(part: Part, images: Sequence[str] = ()) -> str:
     lines = [f"## {part.name}", "", part.about, ""]
     if part.failed:
         lines += [f"FAILED: {part.failed}", ""]
+    lines += [f"- data: {what}" for what in part.data] + ([""] if part.data else [])
     for plot, image in zip(part.plots, images, strict=False):
         lines += [f"![{plot.title}]({image})", ""]
     for table in part.tables:
@@ -162,6 +173,7 @@ def machine() -> dict[str, str]:
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    found = {name: _version(name) for name in PACKAGES} | {"pathway": pathway_version()}
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg()) if hasattr(os, "getloadavg") else "unknown"
     return {
         "date": datetime.now().astimezone().isoformat(timespec="seconds"),
@@ -169,7 +181,7 @@ def machine() -> dict[str, str]:
         "cpu": f"{model}, {os.cpu_count()} cores",
         "memory": _memory(),
         "system": f"{platform.system()} {platform.release()}, Python {platform.python_version()}",
-        "packages": ", ".join(f"{name} {found}" for name in PACKAGES if (found := _version(name))),
+        "packages": ", ".join(f"{name} {version}" for name, version in found.items() if version),
         "load": f"{load} when the run began",
     }
 
@@ -199,7 +211,10 @@ def _commit() -> str:
         return "unknown"
 
 
-CPU_TIMES = "Times are CPU times, medians of repetitions that take turns with their peers; only ratios mean something."
+CPU_TIMES = (
+    "Times are CPU times, medians where charts say that there are repetitions, which take turns with their peers; "
+    "only ratios mean something."
+)
 WALL_TIMES = "Times are wall times unless a table says CPU; start-up is shown apart; only ratios mean something."
 
 
@@ -213,7 +228,7 @@ def write(folder: Path, part: Part, described: dict[str, str], how: str, images:
     """Both forms of what a part found; returns where they are."""
     folder.mkdir(parents=True, exist_ok=True)
     text, data = folder / f"{part.name}.md", folder / f"{part.name}.json"
-    took = f"It took {part.wall_s:,.0f} s."
+    took = f"All of it took {part.wall_s:,.0f} s by the clock."
     text.write_text("\n".join([header(part.name, described, f"{how} {took}"), _body(part, images)]).rstrip() + "\n")
     data.write_text(json.dumps({"machine": described, **asdict(part)}, indent=1, default=float) + "\n")
     return [text, data]

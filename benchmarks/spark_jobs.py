@@ -160,7 +160,9 @@ def run_job(job: Job, checkpoint: Path, *, keep: bool = False) -> Ran:
     def take(batch: DataFrame, _: int) -> None:
         found = batch.toArrow()
         kinds, blobs = found["kind"].to_pylist(), found["blob"].to_pylist()
-        tables.extend(from_bytes(blob) for kind, blob in zip(kinds, blobs, strict=True) if kind in (ANSWERS, FLUSHED))
+        tables.extend(
+            from_bytes(blob) for kind, blob in zip(kinds, blobs, strict=True) if blob and kind in (ANSWERS, FLUSHED)
+        )
         cpu.append(tree_cpu_s())
 
     progress = run_stream(job.packed, checkpoint, take)

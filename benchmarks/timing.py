@@ -80,6 +80,12 @@ def resident() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
+def peak_resident() -> int:
+    """The most bytes that this process ever occupied."""
+    status = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
+
+
 def resident_trimmed() -> int:
     """The same once freed memory was given back, or what was freed before would be used again unseen."""
     gc.collect()

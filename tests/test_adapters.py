@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -10,9 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.experiments import sliding
+from benchmarks import catalogue, report, running
+from benchmarks.curves import Curves
 from benchmarks.peers import adapter, ours, pathway_adapter
-from benchmarks.peers.contents import Element
+from benchmarks.peers.contents import Element, sliding
+from benchmarks.peers.leading import Place, lead, per_second
+from benchmarks.peers.pathway_adapter import Heard, Step
 from benchmarks.peers.question import Comparison, Question
 from benchmarks.report import Part
 
@@ -29,7 +33,7 @@ def elements() -> Iterator[Element]:
 
 def tell(manner: str, limit_s: float = 60) -> adapter.Told | None:
     command = [sys.executable, str(FAKE), manner]
-    return adapter.tell(command, QUERY, QUESTION.variables, ours.STREAM, elements(), limit_s)
+    return adapter.tell(command, QUESTION.variables, adapter.messages(QUERY, ours.STREAM, elements()), limit_s)
 
 
 def test_an_adapter_hears_the_stream_and_its_answers_are_compared() -> None:
@@ -51,6 +55,27 @@ def test_an_adapter_that_ends_says_why() -> None:
         tell("broken")
 
 
+def test_what_an_error_says_is_found_among_other_complaints() -> None:
+    complaints = "Traceback:\n  File x\nValueError: no such column\nlog.py:3: UserWarning: unused\n  warn("
+    assert adapter._reason(complaints) == "ValueError: no such column"
+    assert adapter._reason("Exception in thread main\njava.lang.IllegalStateException: closed\n\tat A.b\n").endswith(
+        ": closed"
+    )
+    assert adapter._reason("") == "no message"
+
+
+def test_an_adapter_that_is_not_there_is_told() -> None:
+    with pytest.raises(adapter.AdapterError, match="cannot be run: No such file"):
+        adapter.tell(["./no-such-program"], [], ["end\n"], 60)
+
+
+def test_the_version_of_pathway_is_that_of_its_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(adapter.PATHWAY_PYTHON, "./no-such-python")
+    assert adapter.pathway_version() is None
+    monkeypatch.setenv(adapter.PATHWAY_PYTHON, "/bin/echo")
+    assert "version('pathway')" in (adapter.pathway_version() or "")
+
+
 def test_an_adapter_that_never_says_how_long_it_took_is_refused() -> None:
     with pytest.raises(adapter.AdapterError, match="without ready and took"):
         tell("mute")
@@ -58,7 +83,7 @@ def test_an_adapter_that_never_says_how_long_it_took_is_refused() -> None:
 
 def test_an_adapter_that_takes_too_long_is_stopped() -> None:
     command = [sys.executable, "-c", "import time; time.sleep(60)"]
-    assert adapter.tell(command, QUERY, QUESTION.variables, ours.STREAM, elements(), 0.3) is None
+    assert adapter.tell(command, QUESTION.variables, ["end\n"], 0.3) is None
 
 
 @pytest.mark.parametrize(
@@ -88,38 +113,89 @@ def test_adapters_are_named_in_the_environment(monkeypatch: pytest.MonkeyPatch) 
         adapter.adapters()
 
 
-def test_an_experiment_leads_every_adapter_and_tells_of_those_that_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_adapter_is_led_and_what_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     commands = "; ".join(f"{manner}={sys.executable} {FAKE} {manner}" for manner in ("well", "late", "broken"))
     monkeypatch.setenv(adapter.VARIABLE, commands)
     monkeypatch.delenv(adapter.PATHWAY_PYTHON, raising=False)
-    question = sliding.QUESTIONS["Q1, not selective"]
-    rates, part = sliding.Curves(), Part("part", "About it.")
-    sliding.lead_engines(question, question.over(ours.STREAM, "RANGE 40ms"), sliding.observations(400), 40, rates, part)
-    assert (rates.at("well", 40) or 0) > 0
-    assert rates.at("late", 40) is None
+    curves, part = Curves(), Part("part", "About it.")
+    lead(QUESTION, QUERY, list(elements()), Place(40, "window 40", per_second(80)), curves, part)
+    assert (curves.at("well", 40) or 0) > 0
+    assert curves.at("late", 40) is None
     told = " ".join(part.missing)
-    assert "late, window 40: other answers, 20 too many, 20 missing" in told
+    assert re.search(r"late, window 40: other answers, (\d+) too many, \1 missing", told)
     assert "broken, window 40: " in told
+
+
+@pytest.mark.parametrize("name", ["windows", "break-even", "sliding", "incremental", "dynamic"])
+@pytest.mark.slow
+def test_an_experiment_takes_adapters_in(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(adapter.VARIABLE, f"refuses={sys.executable} {FAKE} refuse; well={sys.executable} {FAKE} well")
+    monkeypatch.delenv(adapter.PATHWAY_PYTHON, raising=False)
+    part = running.run_one(catalogue.benchmarks()[name], "smoke", report.Progress())
+    assert any(line.startswith("refuses, ") and "does not take this query: none at all" in line for line in part.missing)
+    assert not [line for line in part.missing if line.startswith("well")]
+    tables = [table for table in part.tables if "well" in table.columns]
+    assert tables
+    for table in tables:
+        shown = [row[list(table.columns).index("well")] for row in table.rows]
+        assert any(isinstance(value, float) and value > 0 for value in shown)
+
+
+QUERIES = {
+    "sliding": "RANGE 7ms",
+    "tumbling": "RANGE 1ms SLIDE 7ms",
+}
 
 
 def test_the_adapter_of_pathway_reads_what_is_written_to_it() -> None:
     some = list(elements())[:3]
-    written = "".join(adapter.messages(QUERY, ours.STREAM, some))
-    query, found = pathway_adapter.read(io.StringIO(written))
-    assert (query, found) == (QUERY, some)
+    heard = pathway_adapter.read(io.StringIO("".join(adapter.messages(QUERY, ours.STREAM, some))))
+    assert heard == Heard(QUERY, some, [])
+    edits = [(True, ["<a:a> <p:p> <b:b> .\n", "<a:a> <p:p> <b:c> .\n"]), (False, ["<a:a> <p:p> <b:b> .\n"])]
+    heard = pathway_adapter.read(io.StringIO("".join(adapter.edit_messages(QUESTION.plain(), edits))))
+    b, c = ("<a:a>", "<p:p>", "<b:b>"), ("<a:a>", "<p:p>", "<b:c>")
+    assert heard == Heard(QUESTION.plain(), [], [Step(0, [b, c], []), Step(1, [], [b])])
+
+
+@pytest.mark.parametrize("window", QUERIES.values(), ids=QUERIES)
+def test_the_adapter_of_pathway_understands_the_queries_of_the_benchmarks(window: str) -> None:
     question = Question([("?a", P, "?b"), ("?a", Q, '"x y"@en')], [Comparison("b", ">", 10.0)])
-    assert pathway_adapter.question_of(question.over(ours.STREAM, "RANGE 7ms")) == (question, 7)
+    assert pathway_adapter.understood(Heard(question.over(ours.STREAM, window), [], []))[0] == question
+    assert pathway_adapter.understood(Heard(question.plain(), [], []))[0] == question
+
+
+def test_the_adapter_of_pathway_refuses_what_it_has_no_joins_for() -> None:
+    apart = Question([("?a", P, "?b"), ("?c", Q, "?d")])
+    for query in ("ASK { <a:a> <p:p> <b:b> . }", apart.plain()):
+        with pytest.raises(pathway_adapter.Refused):
+            pathway_adapter.understood(Heard(query, [], []))
+
+
+def test_what_left_the_window_and_comes_back_with_the_next_element_enters_again() -> None:
+    #  0   2   4   6
+    #  x---)               RANGE 3
+    #          x---)       the same triple
+    triple = ("<a:a>", P, "<b:b>")
+    some = [Element(0, [triple]), Element(4, [triple])]
+    steps = list(pathway_adapter.steps_of(some, sliding(some, 3)))
+    assert steps == [Step(0, [triple], []), Step(4, [], [triple]), Step(4, [triple], [])]
+
+
+def moving(count: int) -> list[Element]:
+    return [Element(k, [(f"<n:{k % 50}>", (P, Q)[k % 2], f"<n:{k * 7 % 47}>")]) for k in range(count)]
 
 
 @pytest.mark.skipif(
     adapter.PATHWAY not in adapter.adapters(),
     reason=f"Pathway is not installed: pip install 'millstream[bench-pathway]' or set {adapter.PATHWAY_PYTHON}",
 )
-def test_pathway_gives_our_answers() -> None:
-    command = adapter.adapters()[adapter.PATHWAY]
-    some = [Element(k, [(f"<n:{k % 50}>", (P, Q)[k % 2], f"<n:{k * 7 % 47}>")]) for k in range(300)]
-    query = QUESTION.over(ours.STREAM, "RANGE 33ms")
-    told = adapter.tell(command, query, QUESTION.variables, ours.STREAM, some, 120)
+@pytest.mark.parametrize("window", ["RANGE 33ms", "RANGE 1ms SLIDE 33ms"])
+def test_pathway_gives_our_answers(window: str) -> None:
+    command, some = adapter.adapters()[adapter.PATHWAY], moving(300)
+    # A name that Pathway has for something else.
+    question = Question([("?id", P, "?b"), ("?b", Q, "?c")])
+    query = question.over(ours.STREAM, window)
+    told = adapter.tell(command, question.variables, adapter.messages(query, ours.STREAM, some), 120)
     assert told is not None
     assert told.appeared == ours.appeared(query, ours.as_table(some))
     assert told.appeared != Counter()

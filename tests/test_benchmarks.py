@@ -50,6 +50,22 @@ def test_a_plot_is_drawn_as_png_and_svg_and_shown_in_the_report(tmp_path: Path) 
     assert "By query" in (tmp_path / "part-2.svg").read_text()
 
 
+@pytest.mark.parametrize("xs", [[1, 10], ["Q1", "Q2"]], ids=["lines", "kinds"])
+def test_who_gave_nothing_within_a_limit_is_crossed_out(xs: list[float], tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="charts need matplotlib (pip install 'millstream[bench]')")
+    ours, peer = Series("millstream", xs, [5.0, 7.0]), Series("a peer", xs, [9.0, None], stopped=[False, True])
+    for name, series in (("with", [ours, peer]), ("without", [ours])):
+        plot = Plot("By size", "triples", "s", series, log_y=True, less_is_better=True)
+        charts.draw(Part(name, "About it.", plots=[plot]), tmp_path)
+    crossed = "x: nothing within the limit"
+    assert crossed in (tmp_path / "with-1.svg").read_text()
+    assert crossed not in (tmp_path / "without-1.svg").read_text()
+
+
+def test_a_report_says_what_it_was_measured_on() -> None:
+    assert "- data: real trips" in report.markdown(Part("part", "About it.", data=["real trips"]))
+
+
 def test_names_of_lines_are_moved_apart_but_keep_their_order() -> None:
     assert charts.spread([0.0, 50.0], 10.0) == [0.0, 50.0]
     assert charts.spread([0.0, 2.0, 50.0], 10.0) == [-4.0, 6.0, 50.0]
@@ -127,7 +143,9 @@ def test_a_benchmark_without_a_huge_size_runs_at_its_full_one() -> None:
         def module(self) -> Any:
             return Module
 
-    running.run_one(Fixed("any", ENGINE, ""), "huge", report.Progress())
+    full = running.run_one(Fixed("any", ENGINE, ""), "huge", report.Progress())
     Module.SIZES = {"full": 1, "huge": 2}
-    running.run_one(Fixed("any", ENGINE, ""), "huge", report.Progress())
+    huge = running.run_one(Fixed("any", ENGINE, ""), "huge", report.Progress())
     assert asked == ["full", "huge"]
+    # Its report stands beside that of the full run.
+    assert [full.name, huge.name] == ["any", "any-huge"]

@@ -183,3 +183,6 @@ def test_curves_show_medians_spread_and_gaps() -> None:
     assert (list(second.ys), list(second.stopped)) == ([5.0, None], [True, False])
     assert curves.best(10, without=("millstream",)) == 5.0
     assert curves.row(100) == [4.0, None]
+    # Nothing at all before a limit is more than nothing known.
+    curves.add("peer", 100, [None], stopped=True)
+    assert curves.row(100) == [4.0, "time-out"]

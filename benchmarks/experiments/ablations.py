@@ -15,13 +15,13 @@ import pyarrow as pa
 
 from benchmarks import hubs
 from benchmarks.curves import Curves
-from benchmarks.experiments.events import graphs
+from benchmarks.experiments.events import numbered
 from benchmarks.experiments.sliding import QUESTIONS, elements_of, observations
 from benchmarks.peers import ours
 from benchmarks.peers.question import Question
-from benchmarks.report import Cell, Part, Plot, Progress, Table
+from benchmarks.report import Cell, Part, Plot, Progress, Table, medians_of
 from benchmarks.timing import Effort, take_turns_by_their_own_clock
-from benchmarks.workloads import QUERIES, social, taxi, universities
+from benchmarks.workloads import QUERIES, social, spool, taxi, universities
 
 ABOUT = "Summary, lazy evaluation and adaptive order switched off one by one: how much longer the same answers take."
 WAYS: dict[str, ours.Switches] = {
@@ -62,7 +62,7 @@ def run(effort: Effort, progress: Progress) -> Part:
         for way, timed in found.items():
             times.add(way, name, [seconds / whole for seconds in timed.each])
         rows.append([name, triples / whole, *(timed.seconds / whole for timed in found.values()), answers.pop()])
-    note = f"medians of {size.rounds}, least to most; windows of {size.window:,} triples where they slide"
+    note = f"{medians_of(size.rounds)}; windows of {size.window:,} triples where they slide"
     part.plots.append(Plot("Time beside everything switched on", "workload", "times as long", times.series(), note=note))
     columns = ("workload", "triples a CPU-second, all on", *WAYS, "answers")
     notes = [
@@ -82,14 +82,16 @@ def workloads(size: Size) -> Iterator[tuple[str, str, bytes | pa.Table, int]]:
     text = "".join(f"{s} {p} {o} .\n" for s, p, o in triples).encode()
     for name, patterns in QUERIES.items():
         yield f"LUBM {name}", Question(patterns).over(ours.STREAM, f"RANGE {size.window}ms"), text, len(triples)
-    measured = observations(size.triples)
+    measured = list(observations(size.triples))
     table = ours.as_table(elements_of(measured, 0, 1))
     for name, question in QUESTIONS.items():
         yield f"meters {name[:2]}", question.over(ours.STREAM, f"RANGE {size.window}ms"), table, len(measured)
-    trips = graphs(taxi.elements(size.triples), size.triples // taxi.TRIPLES)
-    yield "trips", Question(taxi.PATTERNS["chain"]).over(ours.STREAM, "EVENT"), ours.as_table(trips), size.triples
-    weeks = graphs(social.weekly(size.triples // 4), 4)
-    yield "weeks", Question(social.PATTERNS["chain"]).over(ours.STREAM, "EVENT"), ours.as_table(weeks), size.triples
+    for name, events, chain in (
+        ("trips", numbered(taxi.elements(size.triples), size.triples // taxi.TRIPLES), taxi.PATTERNS["chain"]),
+        ("weeks", numbered(social.weekly(size.triples // 4), 4), social.PATTERNS["chain"]),
+    ):
+        given = pa.concat_tables(spool.tables(events)).combine_chunks()
+        yield name, Question(chain).over(ours.STREAM, "EVENT"), given, size.triples
     for shape, powers in hubs.SHAPES.items():
         edges = hubs.edges(size.hubs, powers)
         lines = "".join(f"{s} {p} {o} .\n" for s, p, o in map(hubs.triple, edges)).encode()

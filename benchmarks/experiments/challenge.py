@@ -25,6 +25,7 @@ from benchmarks.recomputing import answer_set
 from benchmarks.report import Cell, Part, Plot, Progress, Series, Table, at_least
 from benchmarks.timing import Effort
 from benchmarks.workloads.patterns import XSD
+from benchmarks.workloads.suites import absence
 from benchmarks.workloads.trips import (
     PER_MINUTE,
     QUERIES,
@@ -97,13 +98,17 @@ class Found:
 
 def run(effort: Effort, progress: Progress) -> Part:
     size, part = SIZES[effort], Part("challenge", ABOUT)
+    part.data.append("seeded taxi trips")
     sources = ["seeded"]
     if effort == "smoke":
         part.missing.append("real trips, in the smallest run")
     elif real_path().exists():
         sources.append("real")
+        part.data.append(
+            f"the challenge's own trips of 1 January 2013, {len(real_trips(real_path())):,} of them over and over"
+        )
     else:
-        part.missing.append(f"real trips: there is no {real_path()}; MILLSTREAM_SUITES names the folder of suites")
+        part.missing.append(absence("real trips", "debs2015"))
     cases = [
         (run, source, minutes)
         for run in RUNS

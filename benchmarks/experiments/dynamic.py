@@ -18,11 +18,16 @@ from typing import Any
 import pyoxigraph as ox
 
 import millstream as ms
+from benchmarks.curves import Curves
+from benchmarks.peers import adapter
+from benchmarks.peers.leading import Place, lead_all
+from benchmarks.peers.question import Question
 from benchmarks.recomputing import answer_set
 from benchmarks.report import Cell, Part, Plot, Progress, Series, Table, at_most
 from benchmarks.timing import Effort, apart
 from benchmarks.workloads.edits import Edited, query, seeded_edits, wikidata_at_hand, wikidata_edits
 from benchmarks.workloads.patterns import Patterns
+from benchmarks.workloads.suites import absence
 
 ABOUT = "Inserts and deletes over a graph at rest: ground, star, loosely connected and connected-variable patterns."
 CLASSES = ("ground", "star", "loose", "connected")
@@ -36,15 +41,19 @@ class Size:
     edits: int
     asked: int
     """After how many edits the store is asked."""
-    wikidata: int | None = 0
+    led: tuple[int, int]
+    """Triples and edits that engines in processes of their own are led through."""
+    wikidata: int | None = 200
     """How many edits of Wikidata; None: all."""
 
 
 SIZES: dict[Effort, Size] = {
-    "smoke": Size((1_000, 3_000), 300, 5),
-    "quick": Size((10_000, 100_000), 5_000, 50, 5_000),
-    "full": Size((10_000, 100_000, 1_000_000), 10_000, 50, None),
+    "smoke": Size((1_000, 3_000), 300, 5, (300, 100)),
+    "quick": Size((10_000, 100_000), 5_000, 50, (3_000, 2_000), 5_000),
+    "full": Size((10_000, 100_000, 1_000_000), 10_000, 50, (10_000, 10_000), None),
 }
+LED_CLASSES = ("star", "loose", "connected")
+"""Those with variables: the protocol of adapters has no answers without terms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +74,9 @@ class Found:
 
 
 def run(effort: Effort, progress: Progress) -> Part:
-    size, part = SIZES[effort], Part("dynamic", ABOUT)
-    progress.expect(len(size.triples) + 1)
+    size, part = SIZES[effort], Part("dynamic", ABOUT, missing=adapter.absent())
+    progress.expect(len(size.triples) + 1 + bool(adapter.adapters()))
+    part.data.append(f"seeded graphs of {size.triples[0]:,} to {size.triples[-1]:,} triples, and edits of them")
     found: dict[tuple[str, int], Found] = {}
     for triples in size.triples:
         progress(f"{triples:,} triples")
@@ -86,16 +96,50 @@ def run(effort: Effort, progress: Progress) -> Part:
         part.missing.append("edits of Wikidata, in the smallest run")
     elif wikidata_at_hand():
         (base, edits), by_class = apart(effort, of_wikidata, size)
+        part.data.append(f"edits of Wikidata, {edits:,} of them")
         title = f"edits of Wikidata: {base:,} triples at first, {edits:,} edits"
         part.tables.append(Table(title, ("class", *columns), [[name, *_cells(one)] for name, one in by_class.items()]))
     else:
-        part.missing.append("edits of Wikidata: there is no suite wikidata-updates; MILLSTREAM_SUITES names the folder")
+        part.missing.append(absence("edits of Wikidata", "wikidata-updates"))
+    if adapter.adapters():
+        progress("other engines")
+        lead_engines(size, part)
     for name in CLASSES:
         one = found[name, size.triples[-1]]
         what = f"{name}, {size.triples[-1]:,} triples, rows stored a triple that matches"
         part.targets.append(at_most(what, STORED, one.stored / max(one.matching, 1)))
     part.plots += _plots(size, found)
     return part
+
+
+def lead_engines(size: Size, part: Part) -> None:
+    """Engines in processes of their own, from an empty graph on: all of it at once, then edit after edit."""
+    triples, edits = size.led
+    given = seeded_edits(triples, edits)
+    changes = [(True, given.base), *((insert, [text]) for insert, text in given.edits)]
+    costs = Curves()
+    for name in LED_CLASSES:
+        question = Question(given.patterns[name])
+        seconds, expected = _from_empty(question, changes)
+        costs.add("millstream", name, [seconds / edits * 1e6])
+        place = Place(name, name, lambda spent: spent / edits * 1e6)
+        lead_all(question.variables, list(adapter.edit_messages(question.plain(), changes)), expected, place, costs, part)
+    title = f"engines led through {triples:,} triples at once and {edits:,} edits; CPU time for all of it, us an edit"
+    part.tables.append(Table(title, ("class", *costs.names), [[name, *costs.row(name)] for name in LED_CLASSES]))
+
+
+def _from_empty(question: Question, changes: Sequence[tuple[bool, Sequence[str]]]) -> tuple[float, adapter.Appeared]:
+    """CPU seconds of all changes, a millisecond after each other, and every answer that appears."""
+    engine = ms.Engine()
+    registered = engine.register(question.plain(), output="istream")
+    calls = {True: engine.insert, False: engine.delete}
+    began = time.process_time()
+    for at_ms, (insert, lines) in enumerate(changes):
+        calls[insert]("".join(lines), at_ms=at_ms)
+    table = registered.take_table()
+    spent = time.process_time() - began
+    rows = zip(*(table[name].to_pylist() for name in ("at_ms", *question.variables)), strict=True)
+    return spent, Counter((at_ms, tuple(terms)) for at_ms, *terms in rows)
 
 
 def _cells(one: Found) -> list[Cell]:

@@ -6,23 +6,30 @@ loaded with everything and asked once, at the end: what it costs not to have ans
 
 from __future__ import annotations
 
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import cast
 
 import numpy as np
 import pyarrow as pa
 import pyoxigraph as ox
 
-import millstream as ms
 from benchmarks.curves import Curves
+from benchmarks.experiments.windows import LUBM
+from benchmarks.limits import UNLIMITED, Limit, LimitError, within
 from benchmarks.peers import ours
 from benchmarks.peers.question import Question
-from benchmarks.report import Cell, Part, Plot, Progress, Table
-from benchmarks.timing import Effort, take_turns_by_their_own_clock
-from benchmarks.workloads import QUERIES, universities
+from benchmarks.peers.spooled import Measured, Stream
+from benchmarks.report import Cell, Part, Plot, Progress, Table, medians_of
+from benchmarks.timing import Effort, peak_resident, take_turns_by_their_own_clock
+from benchmarks.workloads import QUERIES, Triple, spool, universities
+from benchmarks.workloads.suites import absence, at_hand
+from benchmarks.workloads.universities import real_university
 
 ABOUT = "LUBM in elements of 100 and 1,000 triples into a window without an end (CGPM, table II)."
 EACH = (100, 1_000)
@@ -38,51 +45,40 @@ MACHINE = "Intel Xeon E3 1246v3, 128 GB, JDK 8, Linux 3.13, means of 50 runs"
 class Size:
     triples: int
     rounds: int
-    store: bool = True
 
 
 SIZES: dict[Effort, Size] = {
     "smoke": Size(5_000, 1),
     "quick": Size(200_000, 2),
     "full": Size(1_200_000, 2),
-    "huge": Size(24_000_000, 1, store=False),
+    "huge": Size(24_000_000, 1),
 }
+REAL: tuple[Effort, ...] = ("quick", "full")
+"""Sizes that are shown beside what is real: it is not larger for the largest."""
+LIMIT = Limit(420.0, 11_000_000_000)
+"""For the store: loading everything and asking all queries."""
+ALONE = 1_000_000
+"""From so many triples on the engine and the store have a process of their own."""
 
 
 def run(effort: Effort, progress: Progress) -> Part:
     size, part = SIZES[effort], Part("lubm", ABOUT)
     ours.warm_up()
-    progress.expect(2 + len(QUERIES))
-    progress("making universities")
-    tables = list(chunks(size.triples))
-    store = ox.Store()
-    progress("loading the store")
-    loading = load(store, tables) if size.store else None
-    seconds, rows = Curves(), list[list[Cell]]()
-    for name, patterns in QUERIES.items():
-        progress(name)
-        question = Question(patterns)
-        runs = {f"millstream, elements of {each:,}": lambda q=question, each=each: stream(q, tables, each) for each in EACH}
-        found = take_turns_by_their_own_clock(runs, size.rounds)
-        answers = {timed.result for timed in found.values()}
-        if loading is not None:
-            began = time.process_time()
-            answers.add(sum(1 for _ in cast("ox.QuerySolutions", store.query(question.plain()))))
-            seconds.add(ONCE, name, [loading + time.process_time() - began])
-        assert len(answers) == 1, f"{name}: answers differ: {answers}"
-        for way, timed in found.items():
-            seconds.add(way, name, timed.each)
-        speed = size.triples / next(iter(found.values())).seconds
-        rows.append([name, *seconds.row(name), speed, answers.pop()])
-    title = f"LUBM, {size.triples:,} triples"
-    note = f"medians of {size.rounds}, least to most"
-    part.plots.append(Plot(title, "query", "CPU seconds in all", seconds.series(), log_y=True, note=note))
-    columns = ("query", *seconds.names, "triples a CPU-second, elements of 100", "answers")
-    notes = [
-        "from text in tables to decoded answers, after every element",
-        *([f"the store takes {loading:,.1f} s for loading, counted in each query"] if loading is not None else []),
-    ]
-    part.tables.append(Table(f"{title}; CPU seconds", columns, rows, notes))
+    real = effort in REAL and at_hand(LUBM)
+    progress.expect(1 + (1 + real) * (1 + len(QUERIES)))
+    with tempfile.TemporaryDirectory() as folder:
+        progress("making universities")
+        stream = Stream(Path(folder, "universities.arrow"))
+        triples = spool.write_tables(stream.path, tables(islice(universities(MOST), size.triples)))
+        part.data.append(f"seeded universities after LUBM's profile, {triples:,} triples")
+        measure(f"LUBM, {triples:,} triples", stream, triples, size.rounds, part, progress)
+        if real:
+            own = Stream(Path(folder, "university.arrow"))
+            triples = spool.write_tables(own.path, tables(real_university()))
+            part.data.append(f"the university of LUBM's own generator, {triples:,} triples")
+            measure(f"LUBM's own university, {triples:,} triples", own, triples, size.rounds, part, progress)
+        elif effort in REAL:
+            part.missing.append(absence("LUBM's own university", LUBM))
     published: list[list[Cell]] = [[each, *numbers] for each, numbers in PUBLISHED.items()]
     note = f"another machine ({MACHINE}), LUBM's own generator, 150 universities"
     part.tables.append(
@@ -91,37 +87,98 @@ def run(effort: Effort, progress: Progress) -> Part:
     return part
 
 
-def chunks(triples: int) -> Iterator[pa.Table]:
-    """Tables of the stream, a triple a millisecond."""
-    rest = universities(MOST)
-    for first in range(0, triples, CHUNK):
-        some = list(islice(rest, min(CHUNK, triples - first)))
+def measure(title: str, stream: Stream, triples: int, rounds: int, part: Part, progress: Progress) -> None:
+    """All queries over one stream, in elements of either size, beside a store."""
+    alone = triples >= ALONE
+    seconds, rows = Curves(), list[list[Cell]]()
+    progress("loading the store and asking it")
+    store = ask_store(stream, alone, part)
+    for name, patterns in QUERIES.items():
+        progress(name)
+        found = within(UNLIMITED, alone, stream_all, Question(patterns), stream, rounds)
+        answers = {timed.result for timed in found.ways.values()}
+        if store is None:
+            seconds.add(ONCE, name, [None], stopped=True)
+        else:
+            seconds.add(ONCE, name, [store.loading + store.asking[name]])
+            answers.add(store.answers[name])
+        assert len(answers) == 1, f"{name}: answers differ: {answers}"
+        for way, timed in found.ways.items():
+            seconds.add(way, name, timed.each)
+        speed, peak = triples / next(iter(found.ways.values())).seconds, found.peak / 1e6 if alone else None
+        rows.append([name, *seconds.row(name), speed, peak, answers.pop()])
+    note = medians_of(rounds)
+    kinds = ("query", "CPU seconds in all")
+    part.plots.append(Plot(title, *kinds, seconds.series(), log_y=True, note=note, less_is_better=True))
+    columns = ("query", *seconds.names, "triples a CPU-second, elements of 100", "its peak, MB", "answers")
+    notes = ["from text in tables to decoded answers, after every element"]
+    if store is not None:
+        notes.append(f"the store takes {store.loading:,.1f} s for loading, counted in each query")
+    if store is not None and alone:
+        notes.append(f"peak: of the engine's process, one for each query; the store's is {store.peak / 1e6:,.0f} MB")
+    part.tables.append(Table(f"{title}; CPU seconds", columns, rows, notes))
+
+
+def tables(triples: Iterable[Triple]) -> Iterator[pa.Table]:
+    """Tables of a stream, a triple a millisecond."""
+    rest, first = iter(triples), 0
+    while some := list(islice(rest, CHUNK)):
         columns = {name: pa.array([t[i] for t in some]) for i, name in enumerate("spo")}
         yield pa.table({**columns, "at_ms": pa.array(np.arange(first, first + len(some)))})
+        first += len(some)
 
 
-def stream(question: Question, tables: list[pa.Table], each: int) -> tuple[float, int]:
-    """CPU seconds and answers of the whole stream in elements of so many triples."""
-    engine = ms.Engine()
-    registered = engine.register(question.over(ours.STREAM, "ALL"), output="istream")
-    spent, answers = 0.0, 0
-    for table in tables:
-        number = table["at_ms"].to_numpy() // each
-        given = table.set_column(3, "at_ms", pa.array(number * each + each - 1)).append_column("element", pa.array(number))
-        began = time.process_time()
-        engine.push_table(ours.STREAM, given)
-        answers += registered.take_table().num_rows
-        spent += time.process_time() - began
-    return spent, answers
+def stream_all(question: Question, stream: Stream, rounds: int) -> Measured:
+    """The whole stream in elements of either size, by turns."""
+    ours.warm_up()
+    runs = {f"millstream, elements of {each:,}": partial(answer, question, stream, each) for each in EACH}
+    return Measured(take_turns_by_their_own_clock(runs, rounds), peak_resident())
 
 
-def load(store: ox.Store, tables: list[pa.Table]) -> float:
-    """CPU seconds to load everything as text."""
-    spent = 0.0
-    for table in tables:
+def answer(question: Question, stream: Stream, each: int) -> tuple[float, int]:
+    """CPU seconds and answers of a whole stream in elements of so many triples."""
+    query = question.over(ours.STREAM, "ALL")
+    return ours.answer_in_tables(query, (in_elements(table, each) for table in stream.tables()))
+
+
+def in_elements(table: pa.Table, each: int) -> pa.Table:
+    number = table["at_ms"].to_numpy() // each
+    return table.set_column(3, "at_ms", pa.array(number * each + each - 1)).append_column("element", pa.array(number))
+
+
+# The store ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """CPU seconds of a store, its answers and its memory."""
+
+    loading: float
+    asking: dict[str, float]
+    answers: dict[str, int]
+    peak: int
+
+
+def ask_store(stream: Stream, alone: bool, part: Part) -> Asked | None:
+    try:
+        return within(LIMIT, alone, load_and_ask, stream)
+    except LimitError as error:
+        part.missing.append(f"{ONCE}: {error}")
+        return None
+
+
+def load_and_ask(stream: Stream) -> Asked:
+    """A store that is loaded with everything as text and asked each query once."""
+    store, loading = ox.Store(), 0.0
+    for table in stream.tables():
         rows = zip(*(table[name].to_pylist() for name in "spo"), strict=True)
         text = "".join(f"{s} {p} {o} .\n" for s, p, o in rows).encode()
         began = time.process_time()
         store.bulk_load(text, format=ox.RdfFormat.N_TRIPLES)
-        spent += time.process_time() - began
-    return spent
+        loading += time.process_time() - began
+    asking, answers = {}, {}
+    for name, patterns in QUERIES.items():
+        began = time.process_time()
+        answers[name] = sum(1 for _ in cast("ox.QuerySolutions", store.query(Question(patterns).plain())))
+        asking[name] = time.process_time() - began
+    return Asked(loading, asking, answers, peak_resident())

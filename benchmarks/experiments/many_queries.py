@@ -152,7 +152,8 @@ def _push(engine: ms.Engine, elements: list[Element], limit_s: float) -> tuple[f
 
 def _price(engine: ms.Engine, query: ms.ContinuousQuery, elements: list[Element]) -> float:
     """What an answer costs: how much more elements cost that have some."""
-    silent, emitting, answers, before = [], [], 0, query.stats["answers"]
+    silent, emitting = list[float](), list[float]()
+    answers, before = 0, query.stats["answers"]
     for stream, at_ms, text in elements:
         began = time.thread_time()
         engine.push(stream, text, at_ms)

@@ -49,7 +49,8 @@ def run(effort: Effort, progress: Progress) -> Part:
     with tempfile.TemporaryDirectory() as folder:
         progress("making observations")
         stream = Path(folder, "stream.nt")
-        stream.write_text("".join(f"{s} {p} {o} .\n" for s, p, o in observations(2 * max(size.windows))))
+        with stream.open("w") as file:
+            file.writelines(f"{s} {p} {o} .\n" for s, p, o in observations(2 * max(size.windows)))
         for window in size.windows:
             progress(f"{OURS}, window of {window:,}")
             before, after, answers[window] = apart(effort, by_engine, stream, window)

@@ -13,19 +13,27 @@ from functools import partial
 from itertools import islice
 
 from benchmarks.curves import Curves
-from benchmarks.peers import ours
+from benchmarks.peers import adapter, ours
 from benchmarks.peers.asking import Peer, Thoroughness, ask_all
 from benchmarks.peers.contents import Element, summarised, tumbling
+from benchmarks.peers.leading import LED, Place, lead, per_second
 from benchmarks.peers.question import Question
 from benchmarks.peers.store import DUCKDB, OXIGRAPH, REJOIN, absent, stores
-from benchmarks.report import Cell, Part, Plot, Progress, Table
+from benchmarks.report import Cell, Part, Plot, Progress, Table, medians_of
 from benchmarks.timing import Effort, take_turns_by_their_own_clock
-from benchmarks.workloads import QUERIES, universities
+from benchmarks.workloads import QUERIES, Triple, universities
+from benchmarks.workloads.suites import absence, at_hand
+from benchmarks.workloads.universities import real_university
 
 ABOUT = "Throughput of seven LUBM queries over tumbling windows, asked after every triple (SPECTRA, table 1)."
 OURS = "millstream"
 HUNDRED = f"{OXIGRAPH}, every hundred"
 PEERS = {REJOIN: Peer(REJOIN), OXIGRAPH: Peer(OXIGRAPH), HUNDRED: Peer(OXIGRAPH, 100), DUCKDB: Peer(DUCKDB)}
+
+
+LUBM = "lubm"
+REAL_WINDOW = 10_000
+"""In triples, of LUBM's own university, which has about ten times as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +43,14 @@ class Size:
     """In triples, at a thousand a second."""
     peers: Thoroughness
     rounds: int
+    led: int
+    """Triples that engines in processes of their own are led through, with windows up to a quarter of that."""
 
 
 SIZES: dict[Effort, Size] = {
-    "smoke": Size(6_000, (2_000,), Thoroughness(2, 2, 0.1), 1),
-    "quick": Size(120_000, (10_000, 50_000), Thoroughness(4, 5, 0.4), 3),
-    "full": Size(400_000, (10_000, 50_000, 100_000), Thoroughness(6, 6, 0.6), 3),
+    "smoke": Size(6_000, (1_000,), Thoroughness(2, 2, 0.1), 1, 4_000),
+    "quick": Size(120_000, (10_000, 50_000), Thoroughness(4, 5, 0.4), 3, 40_000),
+    "full": Size(400_000, (10_000, 50_000, 100_000), Thoroughness(6, 6, 0.6), 3, 40_000),
 }
 PUBLISHED: dict[str, dict[str, tuple[int | None, ...]]] = {
     "10 s": {
@@ -76,42 +86,68 @@ def window_of(triples: int) -> str:
 
 
 def run(effort: Effort, progress: Progress) -> Part:
-    size, part = SIZES[effort], Part("windows", ABOUT, missing=absent())
-    peers = {name: peer for name, peer in PEERS.items() if peer.store in stores()}
+    size, part = SIZES[effort], Part("windows", ABOUT, missing=[*absent(), *adapter.absent()])
     ours.warm_up()
-    progress.expect(1 + len(size.windows) * len(QUERIES))
+    real = effort != "smoke" and at_hand(LUBM)
+    progress.expect(1 + (len(size.windows) + real) * len(QUERIES))
     progress("making universities")
-    triples = list(islice(universities(12), size.triples))
-    text = "".join(f"{s} {p} {o} .\n" for s, p, o in triples).encode()
-    elements = [Element(at_ms, [triple]) for at_ms, triple in enumerate(triples)]
-    kept_by = {name: summarised(elements, Question(patterns)) for name, patterns in QUERIES.items()}
+    made = Data("", list(islice(universities(12), size.triples)))
+    part.data.append(f"seeded universities after LUBM's profile, {len(made.triples):,} triples")
     for window in size.windows:
-        rates, rows = Curves(), list[list[Cell]]()
-        for name, patterns in QUERIES.items():
-            progress(f"{name}, window of {window:,}")
-            question = Question(patterns)
-            query = question.over(ours.STREAM, window_of(window))
-            kept = kept_by[name]
-            held = partial(ours.solutions_after, query, text)
-            asked = ask_all(peers, question, kept, tumbling(kept, window), size.peers, held)
-            found = take_turns_by_their_own_clock({OURS: partial(ours.answer, query, text)}, size.rounds)[OURS]
-            rates.add(OURS, name, [len(triples) / seconds for seconds in found.each])
-            for peer, result in asked.items():
-                second = result.second
-                rate = len(triples) / (second * len(kept)) if second else None
-                rates.add(peer, name, [rate], result.stopped)
-                if result.wrong:
-                    part.missing.append(f"{peer}, {name}, window {window:,}: other answers, {result.wrong}")
-            best = rates.best(name, without=(OURS, HUNDRED))
-            times = (rates.at(OURS, name) or 0) / best if best else None
-            rows.append([name, len(kept), *rates.row(name), times, found.result])
-        title = f"Tumbling windows of {window:,} triples"
-        note = f"{len(triples):,} triples, a thousand a second of event time; medians of {size.rounds}, least to most"
-        part.plots.append(Plot(title, "query", "triples a CPU-second", rates.series(), log_y=True, note=note))
-        columns = ("query", "kept triples", *rates.names, "times the best asked as often", "answers")
-        part.tables.append(Table(f"{title} ({window // 1000} s), triples a CPU-second", columns, rows, notes(size)))
+        by_window(made, window, size, part, progress)
+    if real:
+        own = Data("LUBM's own university, ", list(real_university()))
+        part.data.append(f"the university of LUBM's own generator, {len(own.triples):,} triples")
+        by_window(own, REAL_WINDOW, size, part, progress)
+    elif effort != "smoke":
+        part.missing.append(absence("LUBM's own university", LUBM))
     part.tables += [published(length) for length in PUBLISHED]
     return part
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """A stream of a triple a millisecond, and what titles call it."""
+
+    name: str
+    triples: Sequence[Triple]
+
+
+def by_window(data: Data, window: int, size: Size, part: Part, progress: Progress) -> None:
+    """All queries over one stream with windows of one length."""
+    peers = {name: peer for name, peer in PEERS.items() if peer.store in stores()}
+    triples = data.triples
+    text = "".join(f"{s} {p} {o} .\n" for s, p, o in triples).encode()
+    elements = [Element(at_ms, [triple]) for at_ms, triple in enumerate(triples)]
+    rates, rows = Curves(), list[list[Cell]]()
+    for name, patterns in QUERIES.items():
+        progress(f"{data.name}{name}, window of {window:,}")
+        question = Question(patterns)
+        query = question.over(ours.STREAM, window_of(window))
+        kept = summarised(elements, question)
+        held = partial(ours.solutions_after, query, text)
+        where = f"{data.name}{name}, window {window:,}"
+        asked = ask_all(peers, question, kept, tumbling(kept, window), size.peers, held)
+        found = take_turns_by_their_own_clock({OURS: partial(ours.answer, query, text)}, size.rounds)[OURS]
+        rates.add(OURS, name, [len(triples) / seconds for seconds in found.each])
+        for peer, result in asked.items():
+            second = result.second
+            rate = len(triples) / (second * len(kept)) if second else None
+            rates.add(peer, name, [rate], result.stopped)
+            if result.wrong:
+                part.missing.append(f"{peer}, {where}: {result.wrong}")
+        if window <= size.led // 4:
+            led = [element for element in kept if element.at_ms < size.led]
+            lead(question, query, led, Place(name, where, per_second(size.led)), rates, part)
+        best = rates.best(name, without=(OURS, HUNDRED))
+        times = (rates.at(OURS, name) or 0) / best if best else None
+        rows.append([name, len(kept), *rates.row(name), times, found.result])
+    title = f"{data.name}tumbling windows of {window:,} triples"
+    title = title[0].upper() + title[1:]
+    note = f"{len(triples):,} triples, a thousand a second of event time; {medians_of(size.rounds)}"
+    part.plots.append(Plot(title, "query", "triples a CPU-second", rates.series(), log_y=True, note=note))
+    columns = ("query", "kept triples", *rates.names, "times the best asked as often", "answers")
+    part.tables.append(Table(f"{title} ({window // 1000} s), triples a CPU-second", columns, rows, notes(size)))
 
 
 def timed_at(effort: Thoroughness) -> str:
@@ -127,6 +163,7 @@ def notes(size: Size) -> list[str]:
         timed_at(size.peers),
         "every hundred: asked after a hundred kept triples, so its answers are late by up to as many",
         f"{REJOIN}: the engine's own join, cleared, filled with the window and matched each time",
+        LED.format(f"{size.led:,} triples, with windows up to a quarter of that,"),
     ]
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shlex
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +34,10 @@ class AdapterError(Exception):
     """An adapter ended, or said something that is not in the protocol."""
 
 
+class RefusedError(AdapterError):
+    """An adapter says that its engine has no such queries."""
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """What an adapter said of a stream."""
@@ -44,8 +49,7 @@ class Told:
 def adapters() -> dict[str, list[str]]:
     """The commands of all adapters there are, by name; Pathway's own where it is installed."""
     found = {}
-    python = os.environ.get(PATHWAY_PYTHON) or (sys.executable if importlib.util.find_spec("pathway") else None)
-    if python:
+    if python := _pathway_python():
         found[PATHWAY] = [python, "-m", "benchmarks.peers.pathway_adapter"]
     for entry in filter(None, map(str.strip, os.environ.get(VARIABLE, "").split(";"))):
         name, sign, command = entry.partition("=")
@@ -55,6 +59,20 @@ def adapters() -> dict[str, list[str]]:
     return found
 
 
+def _pathway_python() -> str | None:
+    return os.environ.get(PATHWAY_PYTHON) or (sys.executable if importlib.util.find_spec("pathway") else None)
+
+
+def pathway_version() -> str | None:
+    """The version of Pathway in the Python that runs it, which need not be this one."""
+    python, ask = _pathway_python(), "from importlib.metadata import version; print(version('pathway'))"
+    try:
+        done = subprocess.run([python, "-c", ask], capture_output=True, text=True, check=False) if python else None
+    except OSError:
+        return None
+    return done.stdout.strip() or None if done else None
+
+
 def absent() -> list[str]:
     """What a report says of Pathway where it is not there."""
     there = PATHWAY in adapters()
@@ -62,23 +80,34 @@ def absent() -> list[str]:
     return [] if there else [f"{PATHWAY}: not installed ({how})"]
 
 
-def messages(query: str, stream: str, elements: Iterable[Element]) -> Iterable[str]:
-    """Everything that is written to an adapter."""
-    yield f"query {len(query.encode())}\n{query}\n"
+def messages(query: str, stream: str, elements: Iterable[Element]) -> Iterator[str]:
+    """Everything that is written to an adapter of a query over a stream."""
+    yield _query(query)
     for element in elements:
         yield f"element {element.at_ms} {len(element.triples)}\n"
         yield from (f"{s} {p} {o} <{stream}> .\n" for s, p, o in element.triples)
     yield "end\n"
 
 
-def tell(
-    command: Sequence[str], query: str, variables: Sequence[str], stream: str, elements: Iterable[Element], limit_s: float
-) -> Told | None:
-    """Leads an adapter through a stream; None if that took longer than the limit of the clock."""
+def edit_messages(query: str, edits: Iterable[tuple[bool, Sequence[str]]]) -> Iterator[str]:
+    """The same of a query over a graph: inserts and deletes of lines of N-Triples, one a millisecond from 0."""
+    yield _query(query)
+    for at_ms, (insert, lines) in enumerate(edits):
+        yield f"{'insert' if insert else 'delete'} {at_ms} {len(lines)}\n"
+        yield from lines
+    yield "end\n"
+
+
+def _query(query: str) -> str:
+    return f"query {len(query.encode())}\n{query}\n"
+
+
+def tell(command: Sequence[str], variables: Sequence[str], written: Iterable[str], limit_s: float) -> Told | None:
+    """Leads an adapter through all messages; None if that took longer than the limit of the clock."""
     try:
         done = subprocess.run(
             command,
-            input="".join(messages(query, stream, elements)),
+            input="".join(written),
             capture_output=True,
             text=True,
             timeout=limit_s,
@@ -87,10 +116,18 @@ def tell(
         )
     except subprocess.TimeoutExpired:
         return None
+    except OSError as error:
+        raise AdapterError(f"cannot be run: {error.strerror}") from error
     if done.returncode:
-        last = done.stderr.strip().splitlines()[-1:] or ["no message"]
-        raise AdapterError(f"{shlex.join(command)} ended with code {done.returncode}: {last[0][:300]}")
+        raise AdapterError(f"ended with code {done.returncode}: {_reason(done.stderr)}")
     return heard(done.stdout.splitlines(), variables)
+
+
+def _reason(complaints: str) -> str:
+    """The last line that tells of an error, or the last of all."""
+    lines = [line for line in map(str.strip, complaints.splitlines()) if line]
+    errors = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b", line)]
+    return (errors or lines or ["no message"])[-1][:300]
 
 
 def heard(lines: Iterable[str], variables: Sequence[str]) -> Told:
@@ -109,6 +146,8 @@ def heard(lines: Iterable[str], variables: Sequence[str]) -> Told:
                 found = terms.split("\t")
                 if int(weight) > 0:
                     appeared[int(at_ms), tuple(found[place] for place in places)] += int(weight)
+            elif word == "refuse":
+                raise RefusedError(f"does not take this query: {rest[:200]}")
             elif word == "took":
                 nanoseconds, timed = nanoseconds + int(rest), True
             else:

@@ -33,7 +33,7 @@ class Asked:
     stopped: bool = False
     """Whether the limit came before half of the places were seen."""
     wrong: str = ""
-    """How its solutions differed from ours, if they did."""
+    """What was wrong with it, if something was: mostly how its solutions differed from ours."""
 
     @property
     def second(self) -> float | None:
@@ -107,7 +107,7 @@ def ask(
             found.stopped = True
             break
         if wrong := difference(solutions, ours[place + where.follow]):
-            found.wrong = f"after element {place + where.follow}: {wrong}"
+            found.wrong = f"other answers after element {place + where.follow}: {wrong}"
             break
         found.seconds.append(seconds / asked)
         if time.process_time() - began > effort.limit_s:

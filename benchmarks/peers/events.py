@@ -29,6 +29,7 @@ class Matched:
     asking: list[float] = field(default_factory=list)
     stopped: bool = False
     wrong: str = ""
+    """What was wrong with it, if something was."""
 
     @property
     def second(self) -> float | None:
@@ -57,7 +58,7 @@ def match_events(
             found.stopped = True
             break
         if wrong := difference(solutions, ours.get(event.at_ms, Solutions())):
-            found.wrong = f"event at {event.at_ms}: {wrong}"
+            found.wrong = f"other answers, event at {event.at_ms}: {wrong}"
             break
         found.filling.append(filled - start)
         found.asking.append(asked - filled)

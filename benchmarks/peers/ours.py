@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -13,7 +14,10 @@ from benchmarks.peers.contents import Element
 from benchmarks.peers.store import Solutions
 
 STREAM = "http://example.org/stream"
-Switches = dict[str, bool]
+Output = Literal["istream", "changes"]
+Switches = Mapping[str, bool]
+Given = bytes | pa.Table | Iterable[pa.Table]
+"""A stream: as text, as a table, or in tables one after another."""
 
 
 def as_table(elements: Sequence[Element]) -> pa.Table:
@@ -35,6 +39,10 @@ def feed(engine: ms.Engine, given: bytes | pa.Table) -> None:
         engine.read(STREAM, given, format="nt", time="rate:1000")
     else:
         engine.push_table(STREAM, given)
+
+
+def _in_tables(given: Given) -> Iterable[bytes | pa.Table]:
+    return [given] if isinstance(given, bytes | pa.Table) else given
 
 
 def warm_up() -> None:
@@ -66,6 +74,19 @@ def answer_after(
     return time.process_time() - began, int(answers)
 
 
+def answer_in_tables(query: str, tables: Iterable[pa.Table], switches: Switches | None = None) -> tuple[float, int]:
+    """The same of a stream that comes in tables, answers taken after each; what it takes to come is not timed."""
+    engine = ms.Engine(**(switches or {}))
+    registered = engine.register(query, output="istream")
+    spent, answers = 0.0, 0
+    for table in tables:
+        began = time.process_time()
+        engine.push_table(STREAM, table)
+        answers += registered.take_table().num_rows
+        spent += time.process_time() - began
+    return spent, answers
+
+
 def push_all(query: str, lines: Sequence[tuple[str, int]]) -> tuple[float, int]:
     """The same of a whole stream with one push an element."""
     engine = ms.Engine()
@@ -78,28 +99,34 @@ def push_all(query: str, lines: Sequence[tuple[str, int]]) -> tuple[float, int]:
     return time.process_time() - began, int(answers)
 
 
-def solutions_after(query: str, given: bytes | pa.Table, instants_ms: Iterable[int]) -> dict[int, Solutions]:
+def solutions_after(query: str, given: Given, instants_ms: Iterable[int]) -> dict[int, Solutions]:
     """The answer set at the end of each of some milliseconds."""
-    engine = ms.Engine()
-    registered = engine.register(query, output="changes")
-    feed(engine, given)
-    table = registered.take_table()
-    rows = zip(*(table[name].to_pylist() for name in ("at_ms", "weight", *registered.variables)), strict=True)
     held: Solutions = Counter()
     found: dict[int, Solutions] = {}
     waiting = sorted(set(instants_ms), reverse=True)
-    for at_ms, weight, *terms in rows:
+    for at_ms, weight, *terms in _emitted(query, "changes", ("at_ms", "weight"), given):
         while waiting and waiting[-1] < at_ms:
             found[waiting.pop()] = +held
+        if not waiting:
+            return found
         held[tuple(terms)] += weight
+        if not held[tuple(terms)]:
+            del held[tuple(terms)]
     return found | dict.fromkeys(waiting, +held)
 
 
-def appeared(query: str, given: bytes | pa.Table) -> Counter[tuple[int, tuple[str, ...]]]:
-    """All answers that appear, each with its time."""
+def _emitted(
+    query: str, output: Literal["istream", "changes"], names: Sequence[str], given: Given
+) -> Iterator[tuple[Any, ...]]:
+    """Rows of what is emitted: some columns, and the terms."""
     engine = ms.Engine()
-    registered = engine.register(query, output="istream")
-    feed(engine, given)
-    table = registered.take_table()
-    rows = zip(*(table[name].to_pylist() for name in ("at_ms", *registered.variables)), strict=True)
-    return Counter((at_ms, tuple(terms)) for at_ms, *terms in rows)
+    registered = engine.register(query, output=output)
+    for some in _in_tables(given):
+        feed(engine, some)
+        table = registered.take_table()
+        yield from zip(*(table[name].to_pylist() for name in (*names, *registered.variables)), strict=True)
+
+
+def appeared(query: str, given: Given) -> Counter[tuple[int, tuple[str, ...]]]:
+    """All answers that appear, each with its time."""
+    return Counter((at_ms, tuple(terms)) for at_ms, *terms in _emitted(query, "istream", ("at_ms",), given))

@@ -14,18 +14,20 @@ import pyoxigraph as ox
 from benchmarks.workloads.elements import Element, up_to
 from benchmarks.workloads.patterns import TYPE, XSD
 from benchmarks.workloads.social import STREAM, person, v
+from benchmarks.workloads.suites import at_hand as suite_at_hand
 from benchmarks.workloads.suites import suites
 
+SUITE = "ldbc-snb"
 _SN = "http://www.ldbc.eu/ldbc_socialnet/1.0/"
 
 
 def at_hand() -> bool:
-    return (suites() / "ldbc-snb").exists()
+    return suite_at_hand(SUITE)
 
 
 def elements(triples: int) -> Iterator[Element]:
     """Events that say something about posts, comments, likes, photos and friendships, at the times they have."""
-    text = gzip.decompress((suites() / "ldbc-snb" / "updateStream_0_0_forum.csv.gz").read_bytes()).decode()
+    text = gzip.decompress((suites() / SUITE / "updateStream_0_0_forum.csv.gz").read_bytes()).decode()
     return up_to(_events(text), triples)
 
 
@@ -38,7 +40,7 @@ def _events(text: str) -> Iterator[Element]:
 
 def people() -> Iterator[str]:
     """Persons and who knows whom, both ways; the suite has friendships as nodes of their own."""
-    data = gzip.decompress((suites() / "ldbc-snb" / "social_network_person_0_0.ttl.gz").read_bytes())
+    data = gzip.decompress((suites() / SUITE / "social_network_person_0_0.ttl.gz").read_bytes())
     begun: dict[str, str] = {}
     for quad in ox.parse(data, format=ox.RdfFormat.TURTLE):
         predicate = quad.predicate.value.rpartition("/")[2]

@@ -23,6 +23,8 @@ GAP_MS = 1_000
 WEEK_MS = 7 * 24 * 3_600_000
 A_PERSON = 28
 """Triples at rest."""
+A_WEEK = 100
+"""Triples of a person's activities."""
 _SN = "http://www.ldbc.eu/ldbc_socialnet/1.0/"
 _VOC = _SN + "vocabulary/"
 _BLOCK = 4_096
@@ -145,9 +147,13 @@ def elements(triples: int, seed: int = 3, persons: int = PERSONS, apart: bool = 
     return up_to(activities(seed, persons, apart), triples)
 
 
-def weekly(triples: int, seed: int = 3, persons: int = PERSONS) -> Iterator[Element]:
-    """Graphs of so many triples, the activities of a week in each."""
-    rest = activities(seed, persons)
+def weekly(triples: int, seed: int = 3) -> Iterator[Element]:
+    """Graphs of so many triples, the activities of a week in each.
+
+    The network grows with what happens in it, or everybody would have done everything and answers would grow like the
+    third power of the graph: somebody has a hundred triples a week, as in a graph of 3 M among 30,000 persons.
+    """
+    rest = activities(seed, max(PERSONS, triples // A_WEEK))
     for week in count():
         yield Element(STREAM, week * WEEK_MS, "".join(element.text for element in up_to(rest, triples)))
 

@@ -217,14 +217,17 @@ def bench(
         list[str] | None, typer.Argument(metavar="NAME", help="Benchmarks or groups of them; default: papers.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes, about a minute each.")] = False,
-    huge: Annotated[bool, typer.Option("--huge", help="Sizes of the papers, as far as memory allows; hours.")] = False,
+    huge: Annotated[
+        bool, typer.Option("--huge", help="Sizes of the papers, as far as memory allows; a quarter of an hour each.")
+    ] = False,
     output: Annotated[
         str | None,
         typer.Option(metavar="DIR", help="Where reports go. Default: docs/benchmarks for all of a group, else build/bench."),
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="Say what there is and exit.")] = False,
     suites: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Where real data is; default: MILLSTREAM_SUITES, or beside the clone.")
+        str | None,
+        typer.Option(metavar="PATH", help="Real data to run on as well; default: MILLSTREAM_SUITES, or beside the clone."),
     ] = None,
 ) -> None:
     """Measure millstream beside its peers, from a clone: tables, charts and a report each.
