@@ -1,7 +1,7 @@
 """A whole query at work: changes of its patterns' contents in, deltas of its answers out.
 
-Leaves are conjunctions, what GRAPH ?g matches, and rows of parts that run elsewhere; above them delta operators, each after
-its inputs. Patterns are numbered through all leaves.
+Leaves are conjunctions, what GRAPH ?g matches, and rows of parts that run elsewhere or ran before; above them delta
+operators, each after its inputs. Patterns are numbered through all leaves.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from millstream.operators.quads import QuadLeaf
 from millstream.operators.rows import EXPIRY, GRID, Arrivals, Deltas
 from millstream.operators.rowwise import RowNode, RowWise, chains_of
 from millstream.plan.conjunction import Source, SourcedPattern
-from millstream.plan.nodes import Arriving, Node, Ordered, Quads, Solutions, in_order, inputs_of
+from millstream.plan.nodes import Arriving, Given, Node, Ordered, Quads, Solutions, in_order, inputs_of
 
 _BY_TIME = (EXPIRY, GRID)
 
@@ -98,7 +98,7 @@ class Dataflow:
                     first += len(conjunction.patterns)
                 case Quads():
                     self.quads.append((QuadLeaf(node, dictionary), place))
-                case Arriving(part, variables):
+                case Arriving(part, variables) | Given(part, variables):
                     self.arriving.append((ArrivingLeaf(part, len(variables), dictionary), place))
         self._keeper = Keeper(dictionary)
         self._is_leaf_alone = len(self._nodes) == 1 and bool(self.leaves)
@@ -116,7 +116,7 @@ class Dataflow:
             nodes = [node for place in chain if isinstance(node := self._nodes[place], RowNode)]
             operators[last] = RowWise(nodes, self._dictionary, self._evaluator, self._keeper)
         for place, node in enumerate(self._nodes):
-            if place not in inside and not isinstance(node, Solutions | Quads | Arriving):
+            if place not in inside and not isinstance(node, Solutions | Quads | Arriving | Given):
                 operators[place] = build(node, self._dictionary, self._keeper, self._salt)
         return operators
 

@@ -40,7 +40,7 @@ class _Plan:
         self._shown: dict[n.Node, int] = {}
 
     def branch(self, node: n.Node) -> Branch:
-        if node in self._shown and not isinstance(node, n.Solutions | n.Rows | n.Quads | n.Arriving):
+        if node in self._shown and not isinstance(node, n.Solutions | n.Rows | n.Quads | n.Arriving | n.Given):
             return Branch(f"the same as above: {self._label(node)}")
         self._shown[node] = len(self._shown)
         return Branch(self._label(node), [self.branch(part) for part in n.inputs_of(node)])
@@ -56,6 +56,8 @@ class _Plan:
                 return f"{len(rows)} constant row{'' if len(rows) == 1 else 's'}: {_columns(variables)}"
             case n.Arriving(part, variables):
                 return f"part {part + 1} of all cells: {_columns(variables)}"
+            case n.Given(part, variables):
+                return f"rows of part {part + 1}, evaluated before the stream: {_columns(variables)}"
             case n.Sent(parts):
                 return f"sends on {'one part' if len(parts) == 1 else f'{len(parts)} parts, as they follow'}"
             case n.Extend(_, variable, expression):
