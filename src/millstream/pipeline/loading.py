@@ -11,14 +11,16 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from millstream.engine.options import graph_iri
-from millstream.errors import DataError, OptionError
+from millstream.errors import DataError, MillstreamError, OptionError
 from millstream.pipeline.ahead import evaluated_by_spark, evaluated_here
+from millstream.pipeline.complaints import complaint_of
 from millstream.pipeline.datasets import (
     AHEAD,
     DIGEST,
@@ -37,9 +39,11 @@ from millstream.pipeline.static import StaticData
 from millstream.rdf import OnRejected, Rejected
 from millstream.rdf.inputs import files_of
 
-LARGE_BYTES = 16 << 20
-"""From here on files are read by Spark: a batch costs a second or two whatever it reads."""
-_SPLIT_BYTES = 16 << 20
+LARGE_BYTES = 32 << 20
+"""From here on files are read by Spark: a batch costs seconds whatever it reads, the driver reads so much in one."""
+SPLIT_BYTES = 16 << 20
+_TIMES_LINES = 8
+"""How much longer other formats take than plain lines, and by how much lines shrink when they are compressed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,11 @@ class _Files:
     graph: str | None
     sizes: Mapping[str, int]
     """By name, in order."""
+
+    @property
+    def weight(self) -> int:
+        """How much work it is to read them, in bytes of lines."""
+        return sum(size * (1 if name.endswith((".nt", ".nq")) else _TIMES_LINES) for name, size in self.sizes.items())
 
 
 def load_datasets(
@@ -74,10 +83,10 @@ def load_datasets(
             raise OptionError(f"the dataset of graph {graph or 'default'} is a path, bytes or a table, got None")
         if isinstance(source, str | os.PathLike):
             found = files_of(source, any_ending=format is not None, receiver=on_rejected)
-            files.append(_Files(graph, {file.name: file.path.stat().st_size for file in found}))
+            files.append(_Files(graph, {file.name: _size(file.path) for file in found}))
         else:
             others.append((graph, source))
-    small = sum(size for each in files for size in each.sizes.values()) < LARGE_BYTES
+    small = sum(each.weight for each in files) < LARGE_BYTES
     ahead = ahead_spread(spread, 1 if small or spark is None else spread.asked)
     packer = DatasetPacker(spread, ahead)
     gathered = _Gathered(on_rejected)
@@ -90,12 +99,26 @@ def load_datasets(
                 gathered.take(packed_part(packer, each.graph, part, on_rejected))
         given = [] if ahead is None else evaluated_here(ahead, [blob for _, blob in gathered.ahead])
         return Loaded(StaticData(gathered.chunks, given), gathered.digest)
-    frames = [_frame(spark, each, spread, ahead, format, base) for each in files]
-    whole = reduce(DataFrame.unionByName, frames)
-    names = {os.path.abspath(name): name for each in files for name in each.sizes}
+    try:
+        whole = reduce(DataFrame.unionByName, [_frame(spark, each, spread, ahead, format, base) for each in files])
+        names = {os.path.abspath(name): name for each in files for name in each.sizes}
+        given = _take_by_spark(spark, whole, names, gathered, ahead)
+    except Exception as error:
+        # Of Java's or of Spark's own kind, as the way back has it.
+        message = complaint_of(error)
+        if isinstance(error, MillstreamError) or message is None:
+            raise
+        raise MillstreamError(message) from None
+    return Loaded(StaticData(gathered.chunks, given), gathered.digest)
+
+
+def _take_by_spark(
+    spark: SparkSession, whole: DataFrame, names: Mapping[str, str], gathered: _Gathered, ahead: Spread | None
+) -> list[bytes]:
+    """Gathers what tasks read; gives the rows of what was evaluated with it."""
     if ahead is None:
         gathered.take(_collected(whole, names))
-        return Loaded(StaticData(gathered.chunks), gathered.digest)
+        return []
     # Read once, though it goes two ways.
     whole = whole.persist()
     try:
@@ -104,10 +127,9 @@ def load_datasets(
         if gathered.ahead:
             rows = [(cell, bytearray(blob)) for cell, blob in gathered.ahead]
             packed = packed.unionByName(spark.createDataFrame(rows, "cell int, blob binary"))
-        given = evaluated_by_spark(ahead, packed)
+        return evaluated_by_spark(ahead, packed)
     finally:
         whole.unpersist()
-    return Loaded(StaticData(gathered.chunks, given), gathered.digest)
 
 
 class _Gathered:
@@ -139,6 +161,13 @@ class _Gathered:
                 raise DataError(fault.reason, source=fault.source, line=fault.line, column=fault.column, text=fault.text)
 
 
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0  # whoever reads it will say what is wrong
+
+
 def _frame(
     spark: SparkSession, files: _Files, spread: Spread, ahead: Spread | None, format: str | None, base: str | None
 ) -> DataFrame:
@@ -149,7 +178,7 @@ def _frame(
         "ahead": None if ahead is None else ahead.to_json(),
         "format": format,
         "base": base,
-        "splitBytes": str(_SPLIT_BYTES),
+        "splitBytes": str(SPLIT_BYTES),
         "paths": json.dumps([os.path.abspath(name) for name in files.sizes]),
     }
     given = {name: value for name, value in options.items() if value is not None}

@@ -92,24 +92,36 @@ def cells_for(
     cuts, obstacle = _candidates(query, plan)
     if cuts:
         return _grid(cuts, cells, sizes) or Cells((), (), "one cell, as asked for")
-    return _in_stages(query, plan, cells, sizes, obstacle)
+    # The least load of a cell, and of such grids the most of the plan in cells.
+    found, idle = _in_stages(query, plan, cells, sizes, obstacle)
+    if not found:
+        alone = ", and below that there is no join to spread" if idle else ""
+        return Cells((), (), f"one cell: {obstacle}{alone}")
+    return min(found, key=lambda some: some[:2])[2]
 
 
 def cells_at_rest(parts: Sent, cells: int) -> Cells:
     """The grid for parts of a plan that only read graphs which do not change."""
     if any(isinstance(node, Quads) for node in in_order(parts)):
         return Cells((), (), "one task: GRAPH with a variable reads graphs whose names are not known beforehand", whole=True)
-    cuts = cuts_of(parts, at_rest=True)[:_MOST_DIMENSIONS]
-    if cuts:
-        return _grid(cuts, cells, None) or Cells((), (), "one task, as asked for")
-    return _in_stages(None, parts, cells, None, obstacle_to(parts, at_rest=True))
+    cuts, obstacle = cuts_of(parts, at_rest=True)[:_MOST_DIMENSIONS], obstacle_to(parts, at_rest=True)
+    found, _ = _in_stages(None, parts, cells, None, obstacle)
+    grid = _grid(cuts, cells, None) if cuts else None
+    if grid is not None:
+        # A part that cannot be cut is then evaluated in every cell, so a second stage may be less work.
+        found.append((grid.load(_counted(cuts, None)), 0, grid))
+    if not found:
+        return Cells((), (), "one task, as asked for" if cells == 1 else f"one task: {obstacle}")
+    return min(found, key=lambda some: some[:2])[2]
 
 
-def _in_stages(query: a.Query | None, plan: Node, cells: int, sizes: Mapping[int, float] | None, obstacle: str) -> Cells:
-    """Cells for what is below an obstacle: the least load of a cell, and of such grids the most of the plan in cells.
+def _in_stages(
+    query: a.Query | None, plan: Node, cells: int, sizes: Mapping[int, float] | None, obstacle: str
+) -> tuple[list[tuple[float, int, Cells]], bool]:
+    """Grids for what is below an obstacle, with the load of a cell and how much of the plan is not in cells.
 
-    Where cells would have nothing to join, their rows would only be sent on, which costs more than it spreads. Without a
-    query the plan reads no stream.
+    Where cells would have nothing to join, their rows would only be sent on, which costs more than it spreads; also told is
+    whether there are such. Without a query the plan reads no stream.
     """
     found: list[tuple[float, int, Cells]] = []
     idle = False
@@ -122,10 +134,7 @@ def _in_stages(query: a.Query | None, plan: Node, cells: int, sizes: Mapping[int
             grid = grid if query is None else _in_buckets(query, plan, stages, grid)
             found.append((grid.load(counted), len(stages.beyond), grid))
         idle |= grid is not None
-    if not found:
-        alone = ", and below that there is no join to spread" if idle else ""
-        return Cells((), (), f"one cell: {obstacle}{alone}")
-    return min(found, key=lambda some: some[:2])[2]
+    return found, idle
 
 
 def _in_buckets(query: a.Query, plan: Node, stages: Stages, grid: Cells) -> Cells:

@@ -23,9 +23,9 @@ def explain_plan(root: n.Node, printer: Printer, *, summary: bool = True, lazy: 
     return "\n".join([f"runs as\n{tree}", *sections])
 
 
-def draw_plan(root: n.Node, printer: Printer) -> list[str]:
-    """The operators of a plan, or of a part of it, as the lines of a tree."""
-    leaves = [node for node in n.in_order(root) if isinstance(node, n.Solutions)]
+def draw_plan(root: n.Node, printer: Printer, whole: n.Node | None = None) -> list[str]:
+    """The operators of a plan, or of a part of a `whole` one, as the lines of a tree."""
+    leaves = [node for node in n.in_order(root if whole is None else whole) if isinstance(node, n.Solutions)]
     return draw(_Plan(printer, leaves).branch(root))
 
 
