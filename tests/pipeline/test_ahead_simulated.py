@@ -16,6 +16,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from millstream.errors import MillstreamError
+from millstream.pipeline import slices
 from millstream.pipeline.bucket import Bucket
 from millstream.pipeline.cell import Cell
 from millstream.pipeline.datasets import AHEAD, KEPT, DatasetPacker, packed_quads
@@ -109,6 +110,19 @@ def test_what_only_reads_datasets_is_evaluated_before_the_stream(name: str) -> N
     @given(some_settings(st.just(text), changing=False), cells, cells, seeds, cuts)
     def checked(setting: Setting, cells: int, batch_cells: int, seed: int, cuts: list[int]) -> None:
         check(setting, cells, batch_cells, seed, cuts)
+
+    checked()
+
+
+@pytest.mark.parametrize("name", ["optional join", "counts", "counts in stages", "a count of triples"])
+def test_rows_that_were_given_are_part_of_the_state(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # So the whole state of a cell takes the place of its slices now and then.
+    monkeypatch.setattr(slices, "MOST_SLICES", 2)
+
+    @settings(max_examples=8, deadline=None, suppress_health_check=checks, database=None)
+    @given(some_settings(st.just(PREFIX + AHEAD_QUERIES[name]), changing=False), cells, seeds)
+    def checked(setting: Setting, cells: int, seed: int) -> None:
+        check(setting, cells, 2, seed, [1])
 
     checked()
 

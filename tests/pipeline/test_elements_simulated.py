@@ -9,13 +9,12 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from millstream.errors import UnsupportedQueryError
-from millstream.pipeline.loading import load_datasets
 from millstream.pipeline.spread import StreamedSource, spread
 from millstream.pipeline.stateless import ElementMatcher
 from millstream.pipeline.static import StaticData
 from tests.engine.scenarios import GRAPHS, STREAMS, filters, groups, triples
 from tests.pipeline.simulation import Job, Row
-from tests.pipeline.test_cells_simulated import Setting, elements_of, expected
+from tests.pipeline.test_cells_simulated import Setting, elements_of, expected, loaded_here
 
 
 @st.composite
@@ -50,9 +49,7 @@ def test_elements_alone_answer_as_one_engine(setting: Setting, seed: int) -> Non
     except UnsupportedQueryError:
         assume(False)
     assert plan.cells.stateless
-    static = load_datasets(
-        dict.fromkeys(GRAPHS, "\n".join(setting.loaded).encode()), plan, lambda r: None, format="nt"
-    ).static
+    static = loaded_here(setting, plan)
     chance = random.Random(seed)
     elements = list(setting.elements[0])
     # Parts are packed in order and matched in any order, by two workers.
