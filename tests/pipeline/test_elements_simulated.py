@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from millstream.errors import UnsupportedQueryError
 from millstream.pipeline.spread import StreamedSource, spread
 from millstream.pipeline.stateless import ElementMatcher
-from millstream.pipeline.static import StaticData, read_static
+from millstream.pipeline.static import StaticData
 from tests.engine.scenarios import GRAPHS, STREAMS, filters, groups, triples
 from tests.pipeline.simulation import Job, Row
-from tests.pipeline.test_cells_simulated import Setting, elements_of, expected
+from tests.pipeline.test_cells_simulated import Setting, elements_of, expected, loaded_here
 
 
 @st.composite
@@ -49,7 +49,7 @@ def test_elements_alone_answer_as_one_engine(setting: Setting, seed: int) -> Non
     except UnsupportedQueryError:
         assume(False)
     assert plan.cells.stateless
-    static = read_static(dict.fromkeys(GRAPHS, "\n".join(setting.loaded).encode()), plan, lambda r: None, format="nt")
+    static = loaded_here(setting, plan)
     chance = random.Random(seed)
     elements = list(setting.elements[0])
     # Parts are packed in order and matched in any order, by two workers.

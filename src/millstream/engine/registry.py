@@ -20,7 +20,7 @@ from millstream.engine.inputs import MEMBERS
 from millstream.engine.options import output_named
 from millstream.engine.outlet import Outlet
 from millstream.engine.query import ContinuousQuery
-from millstream.engine.run import QueryRun
+from millstream.engine.run import PartRows, QueryRun
 from millstream.errors import OptionError, UnsupportedQueryError
 from millstream.language import parse_query
 from millstream.language.algebra import Output, Query
@@ -97,9 +97,9 @@ class Registry:
         query = self._made(text, output, None, base, now_ms)
         return query, self._alone(query, None).run
 
-    def start(self, run: QueryRun) -> None:
-        """Shows a run of `make` the datasets as they are."""
-        self._start(run)
+    def start(self, run: QueryRun, given: PartRows | None = None) -> None:
+        """Shows a run of `make` the datasets as they are, and rows of parts of its plan that ran before."""
+        self._start(run, given=given)
         self._core.feeding.process()
 
     def _made(self, text: str, output: str | None, on_answer: OnAnswer, base: str | None, now_ms: int) -> ContinuousQuery:
@@ -185,10 +185,10 @@ class Registry:
         for iri in {window.stream.value for window in query.query.windows}:
             query.count_from(self._core.known_stream(iri))
 
-    def _start(self, run: QueryRun, members: Any = None) -> None:
+    def _start(self, run: QueryRun, members: Any = None, given: PartRows | None = None) -> None:
         core = self._core
         contents = {name: graph.triples() for name, graph in core.graphs.items()}
-        run.start(contents if members is None else {**contents, MEMBERS: members}, core.clock_ms, core.before - 1)
+        run.start(contents if members is None else {**contents, MEMBERS: members}, core.clock_ms, core.before - 1, given)
 
     def _era(self) -> int:
         """The number of the time since which nothing has happened to anybody."""

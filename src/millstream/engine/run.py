@@ -8,7 +8,7 @@ and each has its own outlet. Everything here is in processing order; the engine 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -25,8 +25,12 @@ from millstream.kernels.dictionary import Dictionary
 from millstream.language import algebra as a
 from millstream.language.windows import Event, StreamWindow
 from millstream.operators.dataflow import Dataflow
+from millstream.operators.numbering import number_of
 from millstream.operators.rows import ELEMENT, Column, Deltas, tick, time_of
 from millstream.plan.nodes import Node
+
+PartRows: TypeAlias = tuple[Column, Deltas]
+"""Rows of parts of a plan that run elsewhere or ran before, and for each the number of its part."""
 
 
 class QueryRun:
@@ -112,11 +116,12 @@ class QueryRun:
 
     # What happens -----------------------------------------------------------------------------------------------------
 
-    def start(self, graphs: dict[str | None, Triples], at_ms: int, passed: int) -> None:
+    def start(self, graphs: dict[str | None, Triples], at_ms: int, passed: int, given: PartRows | None = None) -> None:
         """Shows the query that came last the datasets as they are.
 
         Over datasets alone this is the first answer set, at the clock. `passed` is the last tick that is over: what the
         query sees comes after it. A query with windows keeps what the datasets give by themselves for its first change.
+        `given` are rows of parts of the plan that ran before.
         """
         at_tick = passed if self.outlets[-1].query.windows else tick(at_ms, ELEMENT)
         pieces = [
@@ -125,11 +130,11 @@ class QueryRun:
             for part in self.contents.graph_pieces(name, some, at_tick, 1, self._unshown)
         ]
         named = [(name, triples) for name, triples in graphs.items() if name is not None and name != MEMBERS]
-        self._start(pieces, named, at_ms, at_tick, passed)
+        self._start(pieces, named, at_ms, at_tick, passed, given)
 
-    def start_rows(self, rows: list[GraphRows], passed: int) -> None:
+    def start_rows(self, rows: list[GraphRows], passed: int, given: PartRows | None = None) -> None:
         """As `start` for a query with windows, of which this run has only a part: rows that are meant for patterns."""
-        self._start([part for some in rows for part in self.contents.graph_rows(some)], [], 0, passed, passed)
+        self._start([part for some in rows for part in self.contents.graph_rows(some)], [], 0, passed, passed, given)
 
     def members_changed(self, triples: Triples, op: int, at_tick: int) -> None:
         """Queries join those that the run is for, or leave them: nothing that happens to anybody else.
@@ -173,9 +178,15 @@ class QueryRun:
         at_ms: int,
         at_tick: int,
         passed: int,
+        given: PartRows | None,
     ) -> None:
         outlet, first = self.outlets[-1], self.contents.change + 1
         self.contents.feed(pieces)
+        if given is not None:
+            part, rows = given
+            ticks = np.full(len(rows), at_tick, np.int64)
+            changes = np.full(len(rows), number_of(at_tick, first), np.int64)
+            self.operator.feed_parts(part, Deltas(rows.columns, ticks, changes, rows.weight))
         self.contents.change = max(self.contents.change, first)
         for graph, triples in named:
             self.operator.show_graph(graph, triples, at_tick, first)

@@ -57,7 +57,7 @@ def build(node: n.Node, dictionary: Dictionary, keeper: Keeper, salt: str) -> Op
             return shaping.Ask(dictionary)
         case n.Sent(parts):
             return shaping.Sent([len(part.variables) for part in parts])
-        case n.Solutions() | n.Quads() | n.Arriving() | n.Ordered() | n.Extend() | n.Filter() | n.Project():
+        case n.Solutions() | n.Quads() | n.Arriving() | n.Given() | n.Ordered() | n.Extend() | n.Filter() | n.Project():
             raise TypeError(node)
 
 

@@ -1,8 +1,8 @@
 """Plans at work: changes of their patterns' contents in, deltas of their answers out.
 
-Leaves are conjunctions, what GRAPH ?g matches, and rows of parts that run elsewhere; above them delta operators, each after
-its inputs. Patterns are numbered through all leaves. What several plans have in common runs once: a plan that comes is shown
-what the steps that are there hold, one that goes takes along what nobody else needs.
+Leaves are conjunctions, what GRAPH ?g matches, and rows of parts that run elsewhere or ran before; above them delta
+operators, each after its inputs. Patterns are numbered through all leaves. What several plans have in common runs once: a
+plan that comes is shown what the steps that are there hold, one that goes takes along what nobody else needs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from millstream.operators.quads import QuadLeaf
 from millstream.operators.rows import Arrivals, Deltas
 from millstream.operators.rowwise import RowWise
 from millstream.plan.conjunction import SourcedPattern
-from millstream.plan.nodes import Arriving, Node, Quads, Solutions
+from millstream.plan.nodes import Arriving, Given, Node, Quads, Solutions
 
 _Leaf = TypeVar("_Leaf")
 Found = list[Deltas | None]
@@ -111,7 +111,7 @@ class Dataflow:
                         self._leaves[place] = Leaf(operator, first)
                     case Quads() as quads:
                         self._quads[place] = QuadLeaf(quads, self._dictionary)
-                    case Arriving(part, variables):
+                    case Arriving(part, variables) | Given(part, variables):
                         self._arriving[place] = ArrivingLeaf(part, len(variables), self._dictionary)
         self.roots.append(root)
         self._arrange()
@@ -140,7 +140,7 @@ class Dataflow:
         """The operator of a step that is no leaf."""
         if step.chain:
             return RowWise(step.chain, self._dictionary, self._evaluator, self._keeper)
-        if isinstance(step.node, Solutions | Quads | Arriving):
+        if isinstance(step.node, Solutions | Quads | Arriving | Given):
             return None
         return build(step.node, self._dictionary, self._keeper, self._salt)
 

@@ -82,9 +82,13 @@ def graph_of(term: str) -> str | None:
 
 def write_blob(header: Header, columns: Mapping[str, pa.Array[Any]]) -> bytes:
     schema = pa.schema([pa.field(name, array.type) for name, array in columns.items()], {_HEADER: header.to_bytes()})
-    batch = pa.RecordBatch.from_arrays(list(columns.values()), schema=schema)
+    return stream_of(pa.RecordBatch.from_arrays(list(columns.values()), schema=schema))
+
+
+def stream_of(batch: pa.RecordBatch) -> bytes:
+    """A batch as an Arrow stream, compressed if that is worth it."""
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, schema, options=_COMPRESSED if batch.nbytes >= _WORTH_BYTES else _PLAIN) as writer:
+    with pa.ipc.new_stream(sink, batch.schema, options=_COMPRESSED if batch.nbytes >= _WORTH_BYTES else _PLAIN) as writer:
         writer.write_batch(batch)
     return sink.getvalue().to_pybytes()
 

@@ -12,29 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from millstream.engine.core import Core
 from millstream.engine.feeds import NEVER
 from millstream.engine.options import Options
 from millstream.engine.reporting import CloseReporter
 from millstream.errors import MillstreamError
 from millstream.operators.rows import ELEMENT, FOREVER, Column, Deltas, tick
 from millstream.pipeline.cell import KEEPS_ALL, Outcome
-from millstream.pipeline.sending import Progress, SentRows, is_end, read_sent
+from millstream.pipeline.sending import Outbox, PartCore, Progress, SendingRun, SentRows, is_end, read_sent
 from millstream.pipeline.spread import Spread
-from millstream.plan.nodes import Node
 from millstream.plan.partitioning import waits_for_streams
-
-
-class RestCore(Core):
-    """Runs what is left of a query after its cells."""
-
-    def __init__(self, options: Options, spread: Spread) -> None:
-        super().__init__(options)
-        self._spread = spread
-
-    def planned(self, text: str, base: str | None, output: str | None) -> Node:
-        assert self._spread.stages is not None
-        return self._spread.stages.rest
 
 
 class Bucket:
@@ -48,7 +34,7 @@ class Bucket:
         assert spread.stages is not None
         self._spread = spread
         self._width = len(spread.stages.cells.variables) - 1
-        self._core = RestCore(Options(0, spread.t0_ms, KEEPS_ALL, False, True, True, True), spread)
+        self._core = PartCore(Options(0, spread.t0_ms, KEEPS_ALL, False, True, True, True), spread.stages.rest)
         self._started = False
 
     def take(self, blobs: list[bytes]) -> Outcome:
@@ -86,6 +72,17 @@ class Bucket:
         if isinstance(self._run.only.reporter, CloseReporter) or waits_for_streams(self._spread.plan):
             # As in a cell that runs the whole plan: there is nothing to tell before the first element.
             self._run.report_initial()
+
+    def at_start(self, blobs: list[bytes]) -> bytes:
+        """What becomes of what all cells found in parts that are evaluated ahead."""
+        progress, rows = read_sent(blobs, self._width, self._core.dictionary)
+        self._check(progress)
+        self._start(rows)
+        run = self._run
+        assert isinstance(run, SendingRun)
+        run.report_initial()
+        (blob,) = Outbox(self._spread, 0, run).write(self.passed, None, self._core.dictionary, ended=False)
+        return blob
 
     def _process(self, rows: SentRows, first: tuple[int, int, int, int] | None) -> None:
         if first is not None:

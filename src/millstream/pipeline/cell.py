@@ -19,14 +19,15 @@ from millstream.engine.core import GraphChange
 from millstream.engine.datasets import Graph
 from millstream.engine.options import Options
 from millstream.engine.reporting import CloseReporter
-from millstream.operators.rows import ELEMENT, tick
+from millstream.engine.run import PartRows
+from millstream.operators.rows import ELEMENT, Deltas, tick
 from millstream.pipeline.blobs import TERMS, graph_of, ids_of, numbers_of, read_blob
 from millstream.pipeline.clock import FIRST_OF_ALL, Clock
 from millstream.pipeline.ends import Ends
 from millstream.pipeline.routing import Router
 from millstream.pipeline.rows import COLUMNS, Constants, Rows, begins_of, ids, in_order, joined, no_rows, picked
-from millstream.pipeline.sending import CellCore, Outbox, SendingRun
-from millstream.pipeline.spread import Spread
+from millstream.pipeline.sending import Outbox, PartCore, SendingRun
+from millstream.pipeline.spread import Spread, StreamedSource
 from millstream.pipeline.static import StaticData
 from millstream.plan.partitioning import waits_for_streams
 
@@ -55,24 +56,29 @@ class Cell:
     def __init__(self, spread: Spread, number: int, static: StaticData | None = None) -> None:
         self._prepare(spread, number)
         self._constants = Constants(spread, self._core.dictionary)
-        static_rows = self._static(static)
+        static_rows, given = self._static(static), self._given(static)
         self._query, self._run = self._core.registry.make(spread.text, spread.output, spread.base, spread.now_ms)
         self._outbox = self._make_outbox()
         if spread.cells.whole:
-            self._core.registry.start(self._run)
+            self._core.registry.start(self._run, given)
         else:
-            self._run.start_rows(static_rows, self._core.before - 1)
-            if self._outbox is not None:
-                self._run.report_initial()
-            elif isinstance(self._run.only.reporter, CloseReporter) or waits_for_streams(spread.plan):
-                # Windows first close after the first element, and where nothing holds before it there is nothing to tell.
-                self._run.report_initial()
+            self._run.start_rows(static_rows, self._core.before - 1, given)
+        if self._outbox is not None:
+            self._run.report_initial()
+        elif not spread.cells.whole and (self._closes_windows or waits_for_streams(spread.plan)):
+            # Windows first close after the first element, and where nothing holds before it there is nothing to tell.
+            self._run.report_initial()
         self._core.housekeeping()
+
+    @property
+    def _closes_windows(self) -> bool:
+        return isinstance(self._run.only.reporter, CloseReporter)
 
     def _prepare(self, spread: Spread, number: int) -> None:
         self._spread = spread
         self._number = number
-        self._core = CellCore(Options(0, spread.t0_ms, KEEPS_ALL, False, True, True, True), spread)
+        plan = spread.plan if spread.stages is None else spread.stages.cells
+        self._core = PartCore(Options(0, spread.t0_ms, KEEPS_ALL, False, True, True, True), plan)
         self._ends = Ends(spread)
         rates, ordered = [s.fraction for s in spread.sources], [s.ordered for s in spread.sources]
         self.clock = Clock(rates, ordered, spread.lateness_ms)
@@ -97,7 +103,7 @@ class Cell:
             if router is None:
                 self._core.change_graph(GraphChange(graph, triples, insert=True), self._core.now_tick)
                 continue
-            routed = router.route(triples, router.matchers(static.source(graph)))
+            routed = router.route(triples, router.matchers(StreamedSource(graph, changes=True)))
             ours = routed.cell == self._number
             row, pattern = routed.row[ours], routed.pattern[ours]
             size = len(row)
@@ -105,6 +111,28 @@ class Cell:
             found = GraphRows(graph, triples[row], pattern, zeros + passed, zeros + 1, zeros)
             rows.append(self._effective(found))
         return rows
+
+    def _given(self, static: StaticData | None) -> PartRows | None:
+        """The part of the rows evaluated ahead that this cell needs."""
+        ahead = self._spread.ahead
+        if static is None or ahead is None or self._spread.is_ahead:
+            return None
+        rows = static.given(len(ahead.parts.variables) - 1, self._core.dictionary)
+        if rows is None:
+            return None
+        router = Router(self._spread, self._core.dictionary)
+        ours = np.zeros(len(rows), np.bool_)
+        for part in range(len(ahead.parts.parts)):
+            of_part = np.flatnonzero(rows.part == part)
+            ours[of_part[router.goes_to(self._number, part, rows.columns[of_part])]] = True
+        rows = rows.pick(ours)
+        return rows.part, Deltas(rows.columns, rows.tick, rows.tick * 0, rows.weight)
+
+    def at_start(self) -> bytes:
+        """What a cell of the parts that are evaluated ahead has found, for whoever puts the rows of all cells together."""
+        assert self._outbox is not None
+        (blob,) = self._outbox.write(self.passed, None, self._core.dictionary, ended=False)
+        return blob
 
     def _effective(self, rows: GraphRows) -> GraphRows:
         """The changes that really change something: graphs are sets."""

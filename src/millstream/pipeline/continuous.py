@@ -12,7 +12,7 @@ import json
 import os
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial, reduce
 from typing import Any, TypeAlias
@@ -25,6 +25,7 @@ from millstream.engine.options import graph_iri, named_iri
 from millstream.errors import OptionError
 from millstream.language.windows import parse_duration
 from millstream.pipeline.frames import ended_blobs, pack_frame
+from millstream.pipeline.loading import load_datasets
 from millstream.pipeline.processor import (
     ANSWERS,
     FLUSHED,
@@ -40,7 +41,6 @@ from millstream.pipeline.shared import share
 from millstream.pipeline.source import PACKED_SCHEMA, RdfSource
 from millstream.pipeline.spread import Spread, StreamedSource, spread
 from millstream.pipeline.stateless import match_elements
-from millstream.pipeline.static import read_static
 from millstream.rdf import OnRejected, Rejected, parse_time_option
 
 DEFAULT_CELLS = 2
@@ -180,8 +180,11 @@ def plan_job(
     session = spark or SparkSession.active()
     register(session)
     static = None
-    if datasets:
-        static = share(session.sparkContext, read_static(datasets, planned, on_rejected or _raised, base=base).to_bytes())
+    # Without any dataset there may still be something to say of it: that its count is 0.
+    if datasets or planned.ahead is not None:
+        loaded = load_datasets(datasets or {}, planned, on_rejected or _raised, base=base, spark=session)
+        planned = replace(planned, datasets=loaded.digest)
+        static = share(session.sparkContext, loaded.static.to_bytes())
     pack = planned.to_json()
     stateless = planned.cells.stateless
     letters = None if dead_letter is None else os.path.abspath(dead_letter)

@@ -14,6 +14,8 @@
 | `end`                | `true`: the source ends with the files that are there at the start                                |
 | `changes`            | `true`: files hold changes of graphs, RDF Patch or SPARQL Update data                             |
 | `counted`            | `true`: elements are counted before they are read, also where cells could do that                 |
+| `dataset`, `graph`   | `true`: files hold triples without times, for a graph; what `pack` asks for comes as blobs         |
+| `ahead`              | which parts of the query are evaluated with them                                                  |
 | `pack`, `source`     | what cells are to get instead of rows, and which of several streams this is                       |
 """
 
@@ -30,7 +32,7 @@ from millstream.rdf.grouping import check_element_option
 
 _NAMES = (
     "path", "paths", "format", "time", "element", "base", "maxFilesPerTrigger", "maxBytesPerTrigger", "splitBytes",
-    "deadLetter", "idle", "end", "run", "open", "changes", "counted", "pack", "source",
+    "deadLetter", "idle", "end", "run", "open", "changes", "counted", "dataset", "graph", "ahead", "pack", "source",
 )  # fmt: skip
 _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 SPLIT_BYTES = 64 << 20
@@ -55,6 +57,9 @@ class SourceOptions:
     open: bool = False
     changes: bool = False
     counted: bool = False
+    dataset: bool = False
+    graph: str | None = None
+    ahead: str | None = None
     pack: str | None = None
     source: int = 0
 
@@ -90,6 +95,9 @@ def read_options(given: Mapping[str, str]) -> SourceOptions:
         open=_flag(options, "open"),
         changes=_flag(options, "changes"),
         counted=_flag(options, "counted"),
+        dataset=_flag(options, "dataset"),
+        graph=options.get("graph"),
+        ahead=options.get("ahead"),
         pack=options.get("pack"),
         source=_count(options, "source", least=0) or 0,
     )

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from millstream.kernels.dictionary import Dictionary
 from millstream.pipeline.changing import pack_changes
+from millstream.pipeline.datasets import packed_by_task
 from millstream.pipeline.dead_letters import DeadLetters
 from millstream.pipeline.packing import packer_for
 from millstream.pipeline.reading import Ids, Part, Reading, read_part, times_at_rate
@@ -25,6 +26,8 @@ _ROW_TYPES: Any = {"s": _TEXT, "p": _TEXT, "o": _TEXT, "g": _TEXT, "at_ms": pa.i
 _PACKED_TYPES: Any = {"cell": pa.int32(), "blob": pa.binary()}
 _ROWS = pa.schema(_ROW_TYPES)
 _PACKED = pa.schema(_PACKED_TYPES)
+_DATASET_TYPES: Any = {"kind": pa.int32(), **_PACKED_TYPES}
+_DATASET = pa.schema(_DATASET_TYPES)
 
 
 def rows_of(part: Part, before: int, dead_letter: str | None) -> Iterator[pa.RecordBatch]:
@@ -112,6 +115,17 @@ def packed_of(
             letters.abandon()
             raise
         letters.close()
+
+
+def datasets_of(parts: Iterable[Part], graph: str | None, pack: str, ahead: str | None) -> Iterator[pa.RecordBatch]:
+    """What of a dataset's parts a query asks for."""
+    for kind, cell, blob in packed_by_task(parts, graph, pack, ahead):
+        arrays: list[pa.Array[Any]] = [
+            pa.array([kind], pa.int32()),
+            pa.array([cell], pa.int32()),
+            pa.array([blob], pa.binary()),
+        ]
+        yield pa.RecordBatch.from_arrays(arrays, schema=_DATASET)
 
 
 def _packed_batch(pairs: Iterable[tuple[int, bytes]]) -> pa.RecordBatch:

@@ -103,7 +103,7 @@ def read_part(
 
     Ids are good until the caller settles the dictionary, which it may do after each chunk.
     """
-    counted = _Counted(on_rejected)
+    counted = Counted(on_rejected)
     with open_piece(part.path, part.start, part.end) as piece:
         counted.piece = piece
         choice = format_of(part.path, part.format)
@@ -144,7 +144,7 @@ def times_at_rate(numbers: Ids, rate: Fraction) -> Ids:
     return np.where(exact > MAX_MS, -1, exact).astype(np.int64)
 
 
-class _Counted:
+class Counted:
     """Counts what is set aside, and tells lines as those of the file."""
 
     def __init__(self, receiver: OnRejected) -> None:
@@ -179,7 +179,7 @@ def _by_scanner(
     stream: ByteStream,
     dictionary: Dictionary,
     summary: Summary | None,
-    counted: _Counted,
+    counted: Counted,
     graphs: bool,
 ) -> Iterator[Reading]:
     # The label behind the scope as the readers name it: the same nodes whichever way a file takes.
@@ -188,7 +188,7 @@ def _by_scanner(
     before = 0
     text, final = head, False
     while not final:
-        ahead = _chunk(stream)
+        ahead = next_chunk(stream)
         final = not ahead
         found = scanner.feed(text, final)
         for line, column, reason, line_text in found.errors:
@@ -208,7 +208,7 @@ def _by_scanner(
         text = ahead
 
 
-def _by_graph(part: Part, head: bytes, stream: ByteStream, dictionary: Dictionary, counted: _Counted) -> Iterator[Reading]:
+def _by_graph(part: Part, head: bytes, stream: ByteStream, dictionary: Dictionary, counted: Counted) -> Iterator[Reading]:
     # Without a summary: only who sees every quad knows where a graph ends.
     scanner = Scanner(dictionary, graphs=True, scope=scope_of(part) + "l")
     log = GraphLog(dictionary, Rejections(part.path, counted))
@@ -218,7 +218,7 @@ def _by_graph(part: Part, head: bytes, stream: ByteStream, dictionary: Dictionar
         for line, column, reason, line_text in scanned.errors:
             counted(Rejected(part.path, line, column, reason, line_text))
         yield _reading(log.take(scanned), counted.take(), last=False)
-        text = _chunk(stream)
+        text = next_chunk(stream)
     scanned = scanner.feed(b"", True)
     for line, column, reason, line_text in scanned.errors:
         counted(Rejected(part.path, line, column, reason, line_text))
@@ -231,7 +231,7 @@ def _reading(found: GraphElements, rejected: int, *, last: bool) -> Reading:
     return Reading(found.triples, found.graph, found.element, found.at_ms, None, elements, rejected, last)
 
 
-def _chunk(stream: ByteStream) -> bytes:
+def next_chunk(stream: ByteStream) -> bytes:
     """The next bytes, as many as make a chunk: compressed files come in smaller bites."""
     pieces: list[bytes] = []
     length = 0
@@ -247,7 +247,7 @@ def _by_readers(
     option: TimeOption | None,
     dictionary: Dictionary,
     summary: Summary | None,
-    counted: _Counted,
+    counted: Counted,
 ) -> Iterator[Reading]:
     rated = option is not None and option.kind is TimeKind.RATE
     choice = format_of(part.path, part.format)
@@ -271,7 +271,7 @@ def _by_readers(
     yield waiting.encode(part, dictionary, summary, counted, before if rated else None, last=True)
 
 
-def _up_to_fault(elements: Iterator[StreamElement], part: Part, counted: _Counted) -> Iterator[StreamElement]:
+def _up_to_fault(elements: Iterator[StreamElement], part: Part, counted: Counted) -> Iterator[StreamElement]:
     """The elements of a file, as far as it can be read at all: one that is no table must not stop all the others."""
     try:
         yield from elements
@@ -323,7 +323,7 @@ class _Waiting:
         part: Part,
         dictionary: Dictionary,
         summary: Summary | None,
-        counted: _Counted,
+        counted: Counted,
         before: int | None,
         *,
         last: bool,

@@ -42,7 +42,8 @@ class Router:
         self._dataflow = Dataflow(dictionary, evaluator)
         self._dataflow.add(spread.plan)
         self._spread = spread
-        self._routes = [_Route(spread.cells, number, pattern) for number, pattern in enumerate(spread.patterns)]
+        self._routes = [_Route(spread.cells, number) for number in range(len(spread.patterns))]
+        self._constant = [_constant_places(pattern) for pattern in spread.patterns]
 
     def matchers(self, source: StreamedSource) -> list[Matcher]:
         """Those of the patterns that a source feeds."""
@@ -80,18 +81,29 @@ class Router:
     def unbound(self, triples: Ids, pattern: Ids) -> Ids:
         """Triples with -1 where their pattern has a constant: what every cell knows need not travel."""
         carried: Ids = triples.copy()
-        for number, route in enumerate(self._routes):
-            if route.constant:
+        for number, constant in enumerate(self._constant):
+            if constant:
                 ours = np.flatnonzero(pattern == number)
-                for position in route.constant:
+                for position in constant:
                     carried[ours, position] = -1
         return carried
 
+    def goes_to(self, cell: int, part: int, rows: Ids) -> npt.NDArray[np.bool_]:
+        """Which rows of a part of the plan that was evaluated ahead go to a cell."""
+        route = _Route(self._spread.cells, len(self._routes) + part)
+        found: npt.NDArray[np.bool_] = (route.cells(rows, self._dictionary) == cell).any(axis=1)
+        return found
+
+
+def _constant_places(pattern: SourcedPattern) -> list[int]:
+    terms = (pattern.triple.subject, pattern.triple.predicate, pattern.triple.object)
+    return [i for i, term in enumerate(terms) if term not in pattern.variables]
+
 
 class _Route:
-    """Of one pattern."""
+    """Of one pattern, or of a part of the plan that was evaluated ahead; what is unbound counts as any other value."""
 
-    def __init__(self, cells: Cells, number: int, pattern: SourcedPattern) -> None:
+    def __init__(self, cells: Cells, number: int) -> None:
         strides = [1] * len(cells.shares)
         for d in range(len(cells.shares) - 2, -1, -1):
             strides[d] = strides[d + 1] * cells.shares[d + 1]
@@ -102,11 +114,9 @@ class _Route:
             if d not in {d for d, _ in known}:
                 others = (others[:, None] + np.arange(share) * strides[d]).ravel()
         self._others = others
-        terms = (pattern.triple.subject, pattern.triple.predicate, pattern.triple.object)
-        self.constant = [i for i, term in enumerate(terms) if term not in pattern.variables]
 
     def cells(self, triples: Ids, dictionary: Dictionary) -> Ids:
-        """For each triple the cells it goes to, a row each."""
+        """For each triple or row the cells it goes to, a row each."""
         base = np.zeros(len(triples), np.int64)
         for position, share, stride in self._known:
             hashes = dictionary.hashes(np.ascontiguousarray(triples[:, position])).astype(np.int64)

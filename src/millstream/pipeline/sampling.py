@@ -19,7 +19,7 @@ _ENOUGH_BYTES = 4 << 20
 def sampled_sizes(
     spread: Spread, sources: Sequence[tuple[Sequence[str], Mapping[str, str]] | None]
 ) -> dict[int, float] | None:
-    """For each pattern how many triples match it in the samples; None if there is nothing to sample."""
+    """For each pattern of streams how many triples match it in the samples; None if there is nothing to sample."""
     counts = np.zeros(len(spread.patterns), np.int64)
     for described, source in zip(spread.sources, sources, strict=True):
         if source is None or described.changes:
@@ -50,4 +50,4 @@ def sampled_sizes(
     if not counts.any():
         return None
     # A pattern without a match in the sample may still have some; and graphs count as little as that.
-    return {number: float(max(count, 1)) for number, count in enumerate(counts.tolist())}
+    return {number: float(max(count, 1)) for number, count in zip(spread.numbers, counts.tolist(), strict=True)}

@@ -24,10 +24,10 @@ from millstream.engine.run import QueryRun
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators.dataflow import Dataflow
 from millstream.operators.rows import ELEMENT, Column, Deltas
-from millstream.pipeline.blobs import ids_of, numbers_of, term_column
+from millstream.pipeline.blobs import ids_of, numbers_of, stream_of, term_column
 from millstream.pipeline.rows import Rows
 from millstream.pipeline.spread import Spread
-from millstream.plan.nodes import Node
+from millstream.plan.nodes import Node, Sent
 
 NAME = ("source", "part", "element")
 """What names a change among those of its tick, in the order in which they happen."""
@@ -79,19 +79,18 @@ class SendingRun(QueryRun):
     outlet_type = SendingOutlet
 
 
-class CellCore(Core):
-    """Runs what cells run of a query."""
+class PartCore(Core):
+    """Runs a part of a query's plan."""
 
-    def __init__(self, options: Options, spread: Spread) -> None:
+    def __init__(self, options: Options, plan: Node) -> None:
         super().__init__(options)
-        self._spread = spread
+        self._plan = plan
 
     def planned(self, text: str, base: str | None, output: str | None) -> Node:
-        stages = self._spread.stages
-        return self._spread.plan if stages is None else stages.cells
+        return self._plan
 
     def run_of(self, operator: Dataflow) -> QueryRun:
-        if self._spread.stages is None:
+        if not isinstance(self._plan, Sent):
             return super().run_of(operator)
         return SendingRun(operator, self.dictionary, self.options.t0_ms)
 
@@ -131,8 +130,9 @@ class Outbox:
     """What one cell sends in a trigger."""
 
     def __init__(self, spread: Spread, cell: int, run: SendingRun) -> None:
-        assert spread.stages is not None
-        parts = range(len(spread.stages.cells.parts))
+        plan = run.only.root.step.node
+        assert isinstance(plan, Sent)
+        parts = range(len(plan.parts))
         self._sends = np.array([spread.cells.sends(cell, part) for part in parts], np.bool_)
         self._cell = cell
         self._buckets = spread.cells.buckets
@@ -207,10 +207,7 @@ def _written(progress: Progress, rows: SentRows, dictionary: Dictionary) -> byte
         columns[f"c{i}"] = term_column(np.ascontiguousarray(rows.columns[:, i]), dictionary)
     header = json.dumps(asdict(progress)).encode()
     schema = pa.schema([pa.field(name, array.type) for name, array in columns.items()], {_HEADER: header})
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, schema) as writer:
-        writer.write_batch(pa.RecordBatch.from_arrays(list(columns.values()), schema=schema))
-    return sink.getvalue().to_pybytes()
+    return stream_of(pa.RecordBatch.from_arrays(list(columns.values()), schema=schema))
 
 
 def read_sent(blobs: Sequence[bytes], width: int, dictionary: Dictionary) -> tuple[list[Progress], SentRows]:

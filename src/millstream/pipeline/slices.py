@@ -258,6 +258,7 @@ def changed_message(before: str, now: str) -> str:
         "lateness_ms": "the lateness",
         "now_ms": "NOW()",
         "asked": "the number of cells",
+        "datasets": "the datasets",
         "layout": "the layout of millstream's state",
     }
     changed = [name for name in names if old.get(name) != new.get(name)]

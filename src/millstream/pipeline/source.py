@@ -32,6 +32,7 @@ from millstream.rdf.timing import TimeKind
 
 ROW_SCHEMA = "s string, p string, o string, g string, at_ms long, element string"
 PACKED_SCHEMA = "cell int, blob binary"
+DATASET_SCHEMA = "kind int, cell int, blob binary"
 # Small files share a task: each task costs some hundredths of a second.
 _SHARED_BYTES = 1 << 20
 _TASKS = 16
@@ -53,7 +54,10 @@ class RdfSource(DataSource):
 
     def schema(self) -> str:
         """Rows of text, or blobs for cells."""
-        return ROW_SCHEMA if self._checked().pack is None else PACKED_SCHEMA
+        options = self._checked()
+        if options.dataset:
+            return DATASET_SCHEMA
+        return ROW_SCHEMA if options.pack is None else PACKED_SCHEMA
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Reads what is there now."""
@@ -193,6 +197,9 @@ class RdfStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 def _cuts(options: SourceOptions, file: Found) -> list[int]:
     if options.changes:
         return [0, file.size]
+    if options.dataset:
+        # When something happened does not matter, and every line stands by itself.
+        return cuts_of(file, format=options.format, time="arrival", element="line", split_bytes=options.split_bytes)
     return cuts_of(file, format=options.format, time=options.time, element=options.element, split_bytes=options.split_bytes)
 
 
@@ -271,10 +278,13 @@ def _shared(parts: list[tuple[Part, int]], split_bytes: int) -> list[list[tuple[
 
 def _read(options: SourceOptions, partition: InputPartition) -> Iterator[pa.RecordBatch]:
     # Only here, in the tasks: Spark has several small processes that plan and never read.
-    from millstream.pipeline.output import packed_of, rows_of
+    from millstream.pipeline.output import datasets_of, packed_of, rows_of
 
     # Spark asks for one partition even where there is none.
     parts: list[tuple[Part, int]] = partition.value or []
+    if options.dataset:
+        yield from datasets_of([part for part, _ in parts], options.graph, options.pack or "", options.ahead)
+        return
     if options.pack is not None:
         yield from packed_of(parts, options.pack, options.source, options.dead_letter)
         return

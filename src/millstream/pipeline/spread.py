@@ -18,7 +18,8 @@ from pyoxigraph import BlankNode, Variable
 from millstream.engine.options import output_named
 from millstream.language import algebra as a
 from millstream.language import parse_query
-from millstream.plan.cells import Cells, cells_for
+from millstream.plan.ahead import Ahead, ahead_of
+from millstream.plan.cells import Cells, cells_at_rest, cells_for
 from millstream.plan.compiler import compile_query
 from millstream.plan.conjunction import GraphSource, MergedSource, Source, SourcedPattern, WindowSource
 from millstream.plan.nodes import Node, Quads, in_order, leaf_patterns
@@ -59,6 +60,10 @@ class Spread:
     now_ms: int = 0
     asked: int = 1
     """How many cells there were to be at most."""
+    datasets: str = ""
+    """What the datasets come to, as one number: a job goes on only with those it began with."""
+    is_ahead: bool = False
+    """Whether it is of the parts that are evaluated before streams begin, not of what streams reach."""
 
     @cached_property
     def query(self) -> a.Query:
@@ -66,8 +71,24 @@ class Spread:
         return query if self.output is None else replace(query, output=output_named(self.output))
 
     @cached_property
+    def ahead(self) -> Ahead | None:
+        """The plan in two, if something of it can be evaluated before streams begin: if no graph changes after that."""
+        # A change names its graph as it comes, so with any source of changes all graphs may change.
+        if not self.query.windows or any(source.changes for source in self.sources):
+            return None
+        return ahead_of(compile_query(self.query))
+
+    @cached_property
     def plan(self) -> Node:
-        return compile_query(self.query)
+        """What is run of the query, or what of it is evaluated ahead."""
+        if self.ahead is None:
+            return compile_query(self.query)
+        return self.ahead.parts if self.is_ahead else self.ahead.rest
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """For each of the patterns its number among all of the query."""
+        return tuple(range(len(self.patterns))) if self.ahead is None else self.ahead.numbers
 
     @cached_property
     def stages(self) -> Stages | None:
@@ -139,6 +160,8 @@ class Spread:
             "lateness_ms": self.lateness_ms,
             "now_ms": self.now_ms,
             "asked": self.asked,
+            "datasets": self.datasets,
+            "is_ahead": self.is_ahead,
         }
         return json.dumps(fields, sort_keys=True)
 
@@ -172,6 +195,8 @@ class Spread:
             fields["lateness_ms"],
             fields["now_ms"],
             fields["asked"],
+            fields.get("datasets", ""),
+            fields.get("is_ahead", False),
         )
 
 
@@ -190,11 +215,20 @@ def spread(
 ) -> Spread:
     """Plans a query for at most so many cells; raises for queries and outputs that are not run.
 
-    `sizes` of the views, by pattern. With the plan of `before`, if as many cells were asked for: a job that goes on must
-    find its triples where they went.
+    `sizes` of the views, by the number of the pattern in the query. With the plan of `before`, if as many cells were asked
+    for: a job that goes on must find its triples where they went.
     """
     draft = Spread(text, output, base, tuple(sources), Cells((), (), ""), t0_ms, lateness_ms, now_ms, cells)
     if before is not None and before.asked == cells and before.text == text:
         return replace(draft, cells=before.cells)
     changing = any(s.changes for s in sources)
+    if sizes is not None:
+        sizes = {place: sizes[number] for place, number in enumerate(draft.numbers) if number in sizes}
     return replace(draft, cells=cells_for(draft.query, draft.plan, cells, sizes, changing=changing))
+
+
+def ahead_spread(whole: Spread, cells: int) -> Spread | None:
+    """What of a query is evaluated before streams begin, for at most so many cells."""
+    if whole.ahead is None:
+        return None
+    return replace(whole, cells=cells_at_rest(whole.ahead.parts, cells), datasets="", is_ahead=True)

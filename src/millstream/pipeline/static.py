@@ -1,128 +1,75 @@
-"""Datasets as they are when a job starts: read once, kept as far as patterns ask for them, handed to all workers.
+"""Datasets as they are when a job starts, in the form in which all workers get them: blobs with their terms spelled out.
 
-Each cell takes its part of them when it is made, by the same routes as everything else.
+Triples that patterns ask for are chunks, of which each cell takes its part by the same routes as everything else. Of parts
+of the plan that were evaluated before streams begin there are rows, and each cell takes its part of these as well.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from millstream.engine.options import graph_iri
-from millstream.errors import OptionError
 from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.scanner import Scanner
-from millstream.kernels.scanner_summary import Summary
-from millstream.pipeline.blobs import TERMS
-from millstream.pipeline.routing import Router
-from millstream.pipeline.spread import Spread, StreamedSource
-from millstream.rdf import OnRejected, read_quads
+from millstream.pipeline.blobs import TERMS, ids_of, numbers_of, stream_of, term_column
+from millstream.pipeline.sending import SentRows, read_sent
 
 Ids = npt.NDArray[np.int64]
-_LINES_AT_ONCE = 1 << 16
+_GRAPHS = b"graphs"
 
 
 class StaticData:
-    """Triples by graph, as text."""
+    """Triples by graph, and rows of the plan's parts that were evaluated ahead."""
 
-    def __init__(self, tables: Mapping[str | None, pa.Table]) -> None:
-        self._tables = dict(tables)
-
-    def source(self, graph: str | None) -> StreamedSource:
-        """A graph as what feeds patterns."""
-        return StreamedSource(graph, changes=True)
+    def __init__(self, chunks: Sequence[bytes] = (), given: Sequence[bytes] = ()) -> None:
+        self._chunks = list(chunks)
+        self._given = list(given)
 
     def triples(self, dictionary: Dictionary) -> Iterator[tuple[str | None, Ids]]:
-        """Graphs with their triples, as ids."""
-        for graph, table in self._tables.items():
-            yield graph, np.column_stack([dictionary.encode_column(table[name]) for name in TERMS])
+        """Graphs with their triples, as ids; a graph may come several times, and a triple too."""
+        for data in self._chunks:
+            with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
+                names = json.loads((reader.schema.metadata or {})[_GRAPHS])
+                batch = reader.read_next_batch()
+            triples = np.column_stack([ids_of(batch, name, dictionary) for name in TERMS])
+            if len(names) == 1:
+                yield names[0], triples
+                continue
+            place = numbers_of(batch, "graph")
+            order = np.argsort(place, kind="stable")
+            bounds = np.searchsorted(place[order], np.arange(len(names) + 1))
+            for number, name in enumerate(names):
+                ours = order[bounds[number] : bounds[number + 1]]
+                if len(ours):
+                    yield name, triples[ours]
 
-    def __len__(self) -> int:
-        return sum(table.num_rows for table in self._tables.values())
+    def given(self, width: int, dictionary: Dictionary) -> SentRows | None:
+        """Rows of parts that were evaluated ahead; the widest part has so many columns."""
+        return read_sent(self._given, width, dictionary)[1] if self._given else None
 
     def to_bytes(self) -> bytes:
         """All of it, to be sent to workers."""
-        graphs = list(self._tables)
-        fields: Any = [("graph", pa.int32()), *((name, pa.string()) for name in TERMS)]
-        schema = pa.schema(
-            fields,
-            {b"graphs": "\n".join("" if g is None else g for g in graphs).encode()},
-        )
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, schema) as writer:
-            for number, graph in enumerate(graphs):
-                table = self._tables[graph]
-                column = pa.array(np.full(table.num_rows, number, np.int32))
-                writer.write_table(pa.table([column, *(table[name] for name in TERMS)], schema=schema))
-        return sink.getvalue().to_pybytes()
+        lengths = [len(self._chunks), len(self._given), *map(len, self._chunks), *map(len, self._given)]
+        return b"".join([np.array(lengths, "<i8").tobytes(), *self._chunks, *self._given])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> StaticData:
-        with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
-            table = reader.read_all()
-        names = (table.schema.metadata or {})[b"graphs"].decode().split("\n")
-        number = table["graph"].to_numpy()
-        return cls({name or None: table.filter(pa.array(number == i)) for i, name in enumerate(names)})
+        chunks, given = np.frombuffer(data, "<i8", 2).tolist()
+        lengths = np.frombuffer(data, "<i8", chunks + given, 16)
+        bounds = np.concatenate([[0], np.cumsum(lengths)]) + 16 + 8 * (chunks + given)
+        parts = [data[bounds[i] : bounds[i + 1]] for i in range(chunks + given)]
+        return cls(parts[:chunks], parts[chunks:])
 
 
-def read_static(
-    datasets: Mapping[str | None, object],
-    spread: Spread,
-    on_rejected: OnRejected,
-    *,
-    format: str | None = None,
-    base: str | None = None,
-) -> StaticData:
-    """Reads datasets, by graph: files, folders, globs, anything the engine loads."""
-    found: dict[str | None, list[pa.Table]] = {}
-    for graph, source in datasets.items():
-        for name, table in _read(source, graph_iri(graph), spread, on_rejected, format, base):
-            found.setdefault(name, []).append(table)
-    return StaticData({name: pa.concat_tables(tables) for name, tables in found.items()} or {None: _table_of([])})
-
-
-def _read(
-    source: object, graph: str | None, spread: Spread, on_rejected: OnRejected, format: str | None, base: str | None
-) -> Iterator[tuple[str | None, pa.Table]]:
-    if source is None:
-        raise OptionError(f"the dataset of graph {graph or 'default'} is a path, bytes or a table, got None")
-    waiting: dict[str | None, list[str]] = {}
-    keepers: dict[str | None, _Keeper] = {}
-    scope = "d" + hashlib.blake2b(repr(graph).encode(), digest_size=4).hexdigest()
-    for quad in read_quads(source, format=format, base=base, on_rejected=on_rejected, blank_prefix=scope):
-        name = getattr(quad.graph_name, "value", None)
-        target = graph if name is None else str(name)
-        lines = waiting.setdefault(target, [])
-        lines.append(f"{quad.triple} .\n")
-        if len(lines) >= _LINES_AT_ONCE:
-            yield target, keepers.setdefault(target, _Keeper(spread, target)).keep(lines)
-            waiting[target] = []
-    for target, lines in waiting.items():
-        yield target, keepers.setdefault(target, _Keeper(spread, target)).keep(lines)
-
-
-class _Keeper:
-    """Keeps of a graph what patterns may match."""
-
-    def __init__(self, spread: Spread, graph: str | None) -> None:
-        router = Router(spread, Dictionary())
-        self._summary = None
-        # Where everything counts, so do changes that no pattern sees.
-        if not spread.cells.whole:
-            self._summary = Summary(router.constants(StreamedSource(graph, changes=True)))
-
-    def keep(self, lines: list[str]) -> pa.Table:
-        dictionary = Dictionary()
-        found = Scanner(dictionary, summary=self._summary).feed("".join(lines).encode(), True)
-        return _table_of([dictionary.decode(column) for column in (found.s, found.p, found.o)])
-
-
-def _table_of(columns: list[pa.Array[Any]]) -> pa.Table:
-    if not columns:
-        columns = [pa.array([], pa.string()) for _ in TERMS]
-    return pa.table(columns, names=list(TERMS))
+def write_chunk(graphs: Sequence[str | None], graph: Ids, triples: Ids, dictionary: Dictionary) -> bytes:
+    """Triples, each with the place of its graph among `graphs`."""
+    columns: dict[str, pa.Array[Any]] = {"graph": pa.array(graph.astype(np.int32))}
+    for i, name in enumerate(TERMS):
+        columns[name] = term_column(np.ascontiguousarray(triples[:, i]), dictionary)
+    fields = [pa.field(name, array.type) for name, array in columns.items()]
+    schema = pa.schema(fields, {_GRAPHS: json.dumps(list(graphs)).encode()})
+    return stream_of(pa.RecordBatch.from_arrays(list(columns.values()), schema=schema))

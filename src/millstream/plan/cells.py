@@ -15,7 +15,7 @@ from math import prod
 from millstream.language import algebra as a
 from millstream.language.windows import Elements, Event, Step, Triples
 from millstream.plan.conjunction import PatternVariable
-from millstream.plan.nodes import Node, Ordered, Quads, in_order
+from millstream.plan.nodes import Node, Ordered, Quads, Sent, in_order
 from millstream.plan.partitioning import Cut, buckets_of, cuts_of, obstacle_to, only_adds, waits_for_streams
 from millstream.plan.stages import Stages, stages_of
 
@@ -36,7 +36,10 @@ class Cells:
     stateless: bool = False
     """Whether every element is matched by itself, where it is read."""
     places: tuple[tuple[int, ...], ...] = ()
-    """For each dimension and each pattern the place in the pattern's triples that determines it, -1 if none does."""
+    """For each dimension and each pattern the place in the pattern's triples that determines it, -1 if none does.
+
+    Behind the patterns, in the same way, columns of the parts of the plan whose rows are given.
+    """
     beyond: tuple[int, ...] | None = None
     """The places of the plan's nodes that run in a second stage; None: there is none."""
     everywhere: tuple[tuple[int, ...], ...] = ()
@@ -89,28 +92,49 @@ def cells_for(
     cuts, obstacle = _candidates(query, plan)
     if cuts:
         return _grid(cuts, cells, sizes) or Cells((), (), "one cell, as asked for")
-    return _in_stages(query, plan, cells, sizes, obstacle)
-
-
-def _in_stages(query: a.Query, plan: Node, cells: int, sizes: Mapping[int, float] | None, obstacle: str) -> Cells:
-    """Cells for what is below an obstacle: the least load of a cell, and of such grids the most of the plan in cells.
-
-    Where cells would have nothing to join, their rows would only be sent on, which costs more than it spreads.
-    """
-    found: list[tuple[float, int, Cells]] = []
-    idle = False
-    for stages in stages_of(plan):
-        cuts = cuts_of(stages.cells)[:_MOST_DIMENSIONS]
-        grid = _grid(cuts, cells, sizes) if cuts else None
-        if grid is not None and stages.joins:
-            counted = _counted(cuts, sizes)
-            grid = replace(grid, beyond=stages.beyond, second=obstacle)
-            found.append((grid.load(counted), len(stages.beyond), _in_buckets(query, plan, stages, grid)))
-        idle |= grid is not None
+    # The least load of a cell, and of such grids the most of the plan in cells.
+    found, idle = _in_stages(query, plan, cells, sizes, obstacle)
     if not found:
         alone = ", and below that there is no join to spread" if idle else ""
         return Cells((), (), f"one cell: {obstacle}{alone}")
     return min(found, key=lambda some: some[:2])[2]
+
+
+def cells_at_rest(parts: Sent, cells: int) -> Cells:
+    """The grid for parts of a plan that only read graphs which do not change."""
+    if any(isinstance(node, Quads) for node in in_order(parts)):
+        return Cells((), (), "one task: GRAPH with a variable reads graphs whose names are not known beforehand", whole=True)
+    cuts, obstacle = cuts_of(parts, at_rest=True)[:_MOST_DIMENSIONS], obstacle_to(parts, at_rest=True)
+    found, _ = _in_stages(None, parts, cells, None, obstacle)
+    grid = _grid(cuts, cells, None) if cuts else None
+    if grid is not None:
+        # A part that cannot be cut is then evaluated in every cell, so a second stage may be less work.
+        found.append((grid.load(_counted(cuts, None)), 0, grid))
+    if not found:
+        return Cells((), (), "one task, as asked for" if cells == 1 else f"one task: {obstacle}")
+    return min(found, key=lambda some: some[:2])[2]
+
+
+def _in_stages(
+    query: a.Query | None, plan: Node, cells: int, sizes: Mapping[int, float] | None, obstacle: str
+) -> tuple[list[tuple[float, int, Cells]], bool]:
+    """Grids for what is below an obstacle, with the load of a cell and how much of the plan is not in cells.
+
+    Where cells would have nothing to join, their rows would only be sent on, which costs more than it spreads; also told is
+    whether there are such. Without a query the plan reads no stream.
+    """
+    found: list[tuple[float, int, Cells]] = []
+    idle = False
+    for stages in stages_of(plan, at_rest=query is None):
+        cuts = cuts_of(stages.cells, at_rest=query is None)[:_MOST_DIMENSIONS]
+        grid = _grid(cuts, cells, sizes) if cuts else None
+        if grid is not None and stages.joins:
+            counted = _counted(cuts, sizes)
+            grid = replace(grid, beyond=stages.beyond, second=obstacle)
+            grid = grid if query is None else _in_buckets(query, plan, stages, grid)
+            found.append((grid.load(counted), len(stages.beyond), grid))
+        idle |= grid is not None
+    return found, idle
 
 
 def _in_buckets(query: a.Query, plan: Node, stages: Stages, grid: Cells) -> Cells:
@@ -122,7 +146,8 @@ def _in_buckets(query: a.Query, plan: Node, stages: Stages, grid: Cells) -> Cell
 
 
 def _counted(cuts: Sequence[Cut], sizes: Mapping[int, float] | None) -> Mapping[int, float]:
-    return dict.fromkeys(range(len(cuts[0].places)), 1.0) if sizes is None else sizes
+    # What is given is taken as a graph that nobody counted.
+    return {number: 1.0 if sizes is None else sizes.get(number, 1.0) for number in range(len(cuts[0].places))}
 
 
 def _grid(cuts: Sequence[Cut], cells: int, sizes: Mapping[int, float] | None) -> Cells | None:

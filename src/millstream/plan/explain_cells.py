@@ -8,7 +8,8 @@ from pyoxigraph import Variable
 
 from millstream.language import algebra as a
 from millstream.language.printer import Printer
-from millstream.plan.cells import Cells, balances, cells_for
+from millstream.plan.ahead import Ahead, ahead_of
+from millstream.plan.cells import Cells, balances, cells_at_rest, cells_for
 from millstream.plan.compiler import compile_query
 from millstream.plan.conjunction import PatternVariable
 from millstream.plan.explain_plan import draw_plan
@@ -19,15 +20,20 @@ from millstream.plan.stages import split
 
 def explain_cells(query: a.Query, cells: int, sizes: Mapping[int, float] | None = None) -> str:
     """The grid of a query as text, several lines without a final newline."""
-    plan = compile_query(query)
-    grid, printer = cells_for(query, plan, cells, sizes), Printer(dict(query.prefixes))
+    whole, printer = compile_query(query), Printer(dict(query.prefixes))
+    ahead = ahead_of(whole) if query.windows else None
+    plan = whole if ahead is None else ahead.rest
+    if ahead is not None and sizes is not None:
+        sizes = {place: sizes[number] for place, number in enumerate(ahead.numbers) if number in sizes}
+    grid = cells_for(query, plan, cells, sizes)
+    first = [] if ahead is None else _first(whole, ahead, cells, printer)
     if grid.stateless:
-        return f"on Spark\n  no cells: {grid.why}, without shuffle or state"
+        return "\n".join(["on Spark", *first, f"  no cells: {grid.why}, without shuffle or state"])
     if not grid.variables:
-        return f"on Spark\n  {grid.why}"
+        return "\n".join(["on Spark", *first, f"  {grid.why}"])
     names = [_name(v) for v in grid.variables]
     product = " x ".join(f"{name} {share}" for name, share in zip(names, grid.shares, strict=True))
-    lines = ["on Spark", f"  {grid.count} cells of {cells}: {product}", f"  why: {grid.why}"]
+    lines = ["on Spark", *first, f"  {grid.count} cells of {cells}: {product}", f"  why: {grid.why}"]
     if grid.beyond is None and balances(query) and not all(cut.tells for cut in cuts_of(plan)):
         lines.append("  only variables of the answer tell cells apart: equal answers must meet when a window closes")
     patterns = leaf_patterns(plan)
@@ -41,14 +47,26 @@ def explain_cells(query: a.Query, cells: int, sizes: Mapping[int, float] | None 
         known = " ".join(printer.term(terms[place]) for _, place in grid.dimensions(number))
         to = f"to {copies} cells" if copies > 1 else "to one cell"
         lines.append(f"  {text:<{width}}  {to}" + (f" by {known}" if known else ""))
-    return "\n".join([*lines, *_second(plan, grid, printer)])
+    return "\n".join([*lines, *_second(whole, plan, grid, printer)])
 
 
-def _second(plan: Node, grid: Cells, printer: Printer) -> list[str]:
+def _first(whole: Node, ahead: Ahead, cells: int, printer: Printer) -> list[str]:
+    """What is evaluated before the stream: its plan, and how large datasets are spread for it."""
+    grid = cells_at_rest(ahead.parts, cells)
+    lines = []
+    for number, part in enumerate(ahead.parts.parts):
+        lines.append(f"  part {number + 1} is evaluated in batch before the stream, unless graphs change")
+        lines += [f"    {line}" for line in draw_plan(part, printer, whole)]
+    tasks = f"{grid.count} tasks by {' '.join(map(_name, grid.variables))}" if grid.variables else grid.why
+    after = "" if grid.beyond is None else f", and one task after them: {grid.second}"
+    return [*lines, f"  over large datasets by {tasks}{after}"]
+
+
+def _second(whole: Node, plan: Node, grid: Cells, printer: Printer) -> list[str]:
     if grid.beyond is None:
         return []
     stages = split(plan, grid.beyond)
-    lines = ["  cells run", *(f"    {line}" for line in draw_plan(stages.cells, printer))]
+    lines = ["  cells run", *(f"    {line}" for line in draw_plan(stages.cells, printer, whole))]
     keys = {stages.cells.parts[part].variables[place] for part, place in enumerate(grid.by)}
     where = "one bucket" if grid.buckets == 1 else f"{grid.buckets} buckets by {' '.join(sorted(map(printer.term, keys)))}"
     lines.append(f"  a second stage runs the rest, in {where}: {grid.second}")

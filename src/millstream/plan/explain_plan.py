@@ -23,9 +23,9 @@ def explain_plan(root: n.Node, printer: Printer, *, summary: bool = True, lazy: 
     return "\n".join([f"runs as\n{tree}", *sections])
 
 
-def draw_plan(root: n.Node, printer: Printer) -> list[str]:
-    """The operators of a plan, or of a part of it, as the lines of a tree."""
-    leaves = [node for node in n.in_order(root) if isinstance(node, n.Solutions)]
+def draw_plan(root: n.Node, printer: Printer, whole: n.Node | None = None) -> list[str]:
+    """The operators of a plan, or of a part of a `whole` one, as the lines of a tree."""
+    leaves = [node for node in n.in_order(root if whole is None else whole) if isinstance(node, n.Solutions)]
     return draw(_Plan(printer, leaves).branch(root))
 
 
@@ -40,7 +40,7 @@ class _Plan:
         self._shown: dict[n.Node, int] = {}
 
     def branch(self, node: n.Node) -> Branch:
-        if node in self._shown and not isinstance(node, n.Solutions | n.Rows | n.Quads | n.Arriving):
+        if node in self._shown and not isinstance(node, n.Solutions | n.Rows | n.Quads | n.Arriving | n.Given):
             return Branch(f"the same as above: {self._label(node)}")
         self._shown[node] = len(self._shown)
         return Branch(self._label(node), [self.branch(part) for part in n.inputs_of(node)])
@@ -56,6 +56,8 @@ class _Plan:
                 return f"{len(rows)} constant row{'' if len(rows) == 1 else 's'}: {_columns(variables)}"
             case n.Arriving(part, variables):
                 return f"part {part + 1} of all cells: {_columns(variables)}"
+            case n.Given(part, variables):
+                return f"rows of part {part + 1}, evaluated before the stream: {_columns(variables)}"
             case n.Sent(parts):
                 return f"sends on {'one part' if len(parts) == 1 else f'{len(parts)} parts, as they follow'}"
             case n.Extend(_, variable, expression):

@@ -94,6 +94,15 @@ class Arriving(Shared):
 
 
 @dataclass(frozen=True, eq=False)
+class Given(Shared):
+    """A leaf: rows of a part of the plan that was evaluated before anything happens, and never change."""
+
+    part: int
+    variables: tuple[Variable, ...]
+    certain: frozenset[Variable]
+
+
+@dataclass(frozen=True, eq=False)
 class Sent(Shared):
     """At the root: rows of several parts, to be sent on to where the rest of the plan runs.
 
@@ -396,6 +405,7 @@ Node: TypeAlias = (
     | Quads
     | Rows
     | Arriving
+    | Given
     | Sent
     | Extend
     | EqualityKey
@@ -419,7 +429,7 @@ Node: TypeAlias = (
 def inputs_of(node: Node) -> tuple[Node, ...]:
     """The nodes whose deltas a node takes, in order."""
     match node:
-        case Solutions() | Quads() | Rows() | Arriving():
+        case Solutions() | Quads() | Rows() | Arriving() | Given():
             return ()
         case Sent(parts):
             return parts

@@ -43,7 +43,10 @@ class Cut:
     variable: PatternVariable
     """What to call it: the variable that tells most solutions apart."""
     places: tuple[int, ...]
-    """For each pattern the place in its triples that tells their part; -1: its triples go to all parts."""
+    """For each pattern the place in its triples that tells their part; -1: its triples go to all parts.
+
+    Behind the patterns, in the same way, columns of the parts of the plan whose rows are given.
+    """
     tells: bool
     """Whether a column of the answers tells them apart; else equal answers may be in several parts."""
     everywhere: tuple[int, ...] = ()
@@ -51,7 +54,7 @@ class Cut:
 
     @property
     def size(self) -> int:
-        """How many patterns have their triples in one part only."""
+        """How many patterns have their triples, and how many given parts their rows, in one part only."""
         return sum(place >= 0 for place in self.places)
 
     def covers(self, other: Cut) -> bool:
@@ -60,14 +63,17 @@ class Cut:
         return alike and self.tells >= other.tells
 
 
-def cuts_of(root: Node) -> list[Cut]:
-    """The cuts that keep apart triples of some stream, those of most patterns first, none that another covers."""
+def cuts_of(root: Node, *, at_rest: bool = False) -> list[Cut]:
+    """The cuts that keep apart triples of some stream, those of most patterns first, none that another covers.
+
+    `at_rest`: there is no stream, and cuts keep apart triples of graphs.
+    """
     flow = _Flow(root)
-    streamed = [reads_stream(pattern.source) for leaf in flow.leaves for pattern in leaf.conjunction.patterns]
+    streamed = [at_rest or reads_stream(pattern.source) for pattern in n.leaf_patterns(root)]
     found = []
-    for choice in _choices([leaf.conjunction.variables for leaf in flow.leaves]):
+    for choice in flow.choices():
         places = _places(flow.leaves, choice)
-        if any(place >= 0 and is_stream for place, is_stream in zip(places, streamed, strict=True)):
+        if any(place >= 0 and is_stream for place, is_stream in zip(places, streamed, strict=False)):
             _, kind = flow.follow(choice)
             if isinstance(kind, frozenset):
                 found.append(Cut(_called(choice), places, bool(kind), flow.everywhere(choice)))
@@ -79,23 +85,23 @@ def cuts_of(root: Node) -> list[Cut]:
     return best
 
 
-def obstacles_of(root: Node) -> list[frozenset[int]]:
+def obstacles_of(root: Node, *, at_rest: bool = False) -> list[frozenset[int]]:
     """What cannot run in parts, for each way to cut what is below: places of nodes, in the order of `in_order`."""
     flow = _Flow(root)
-    streamed = [any(reads_stream(p.source) for p in leaf.conjunction.patterns) for leaf in flow.leaves]
+    streamed = [at_rest or is_stream for is_stream in flow.streamed]
     found: dict[frozenset[int], None] = {}
-    for choice in _choices([leaf.conjunction.variables for leaf in flow.leaves]):
+    for choice in flow.choices():
         if any(v is not None and is_stream for v, is_stream in zip(choice, streamed, strict=True)):
             found.setdefault(flow.beyond(choice))
     return list(found)
 
 
-def obstacle_to(root: Node) -> str:
+def obstacle_to(root: Node, *, at_rest: bool = False) -> str:
     """What keeps a plan from being cut: the last operator that some choice comes to."""
     flow = _Flow(root)
     furthest, reason = -1, "no variable tells its answers apart"
-    streamed = [any(reads_stream(p.source) for p in leaf.conjunction.patterns) for leaf in flow.leaves]
-    for choice in _choices([leaf.conjunction.variables for leaf in flow.leaves]):
+    streamed = [at_rest or is_stream for is_stream in flow.streamed]
+    for choice in flow.choices():
         if any(v is not None and is_stream for v, is_stream in zip(choice, streamed, strict=True)):
             place, kind = flow.follow(choice)
             if isinstance(kind, str) and place > furthest:
@@ -140,13 +146,18 @@ def _called(choice: Choice) -> PatternVariable:
     return max(chosen, key=chosen.count)
 
 
-def _places(leaves: Sequence[n.Solutions], choice: Choice) -> tuple[int, ...]:
+def _places(leaves: Sequence[n.Solutions | n.Given], choice: Choice) -> tuple[int, ...]:
     found = []
+    given: dict[int, int] = {}
     for leaf, variable in zip(leaves, choice, strict=True):
+        if isinstance(leaf, n.Given):
+            given[leaf.part] = -1 if variable is None else leaf.variables.index(Variable(variable.value))
+            continue
         for pattern in leaf.conjunction.patterns:
             terms = (pattern.triple.subject, pattern.triple.predicate, pattern.triple.object)
             found.append(terms.index(variable) if variable is not None and variable in pattern.variables else -1)
-    return tuple(found)
+    # Parts that no leaf has are none of this plan's.
+    return (*found, *(given.get(part, -1) for part in range(max(given, default=-1) + 1)))
 
 
 # How rows flow ----------------------------------------------------------------------------------------------------------
@@ -163,7 +174,21 @@ class _Flow:
             node.left.certain & node.right.certain if isinstance(node, n.Join | n.OrderedJoin) else SPLIT
             for node in self._nodes
         ]
-        self.leaves = [node for node in self._nodes if isinstance(node, n.Solutions)]
+        self.leaves = [node for node in self._nodes if isinstance(node, n.Solutions | n.Given)]
+
+    @property
+    def streamed(self) -> list[bool]:
+        """For each leaf whether it reads a stream."""
+        return [
+            isinstance(leaf, n.Solutions) and any(reads_stream(p.source) for p in leaf.conjunction.patterns)
+            for leaf in self.leaves
+        ]
+
+    def choices(self) -> Iterator[Choice]:
+        """All ways to choose variables of the leaves."""
+        return _choices(
+            [leaf.conjunction.variables if isinstance(leaf, n.Solutions) else leaf.variables for leaf in self.leaves]
+        )
 
     def follow(self, choice: Choice) -> tuple[int, Kind | str]:
         """How the root is there, or the first obstacle and its place."""
@@ -204,7 +229,7 @@ class _Flow:
             lacks = any(partial[i] for i in self._inputs[place])
             kinds = [kind for kind in inputs if not isinstance(kind, str)]
             kind: Kind | str
-            if isinstance(node, n.Solutions | n.Arriving):
+            if isinstance(node, n.Solutions | n.Arriving | n.Given):
                 kind = _leaf(node, next(chosen))
             elif len(kinds) < len(inputs):
                 kind = next(found for found in inputs if isinstance(found, str))
@@ -218,7 +243,7 @@ class _Flow:
         return known, partial
 
 
-def _leaf(leaf: n.Solutions | n.Arriving, variable: PatternVariable | None) -> Kind:
+def _leaf(leaf: n.Solutions | n.Arriving | n.Given, variable: PatternVariable | None) -> Kind:
     return None if variable is None else frozenset(v for v in leaf.variables if v == variable)
 
 
@@ -314,7 +339,7 @@ def _waits(node: Node, inputs: Sequence[bool]) -> bool:
             return any(_is_window(pattern) for pattern in conjunction.patterns)
         case n.Rows(_, rows):
             return not rows
-        case n.Quads() | n.Arriving() | n.Ask():
+        case n.Quads() | n.Arriving() | n.Given() | n.Ask():
             return False
         case n.Join() | n.OrderedJoin():
             return any(inputs)

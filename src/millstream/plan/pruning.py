@@ -82,7 +82,7 @@ def _made(node: Node, needed: Columns, made: dict[Node, Node]) -> Node:
         case n.Quads():
             asked = tuple(v for v in node.variables if v in needed)
             return node if asked == node.variables else replace(node, columns=asked)
-        case n.Rows():
+        case n.Rows() | n.Given():
             return node
         case n.Extend(inner, variable) | n.EqualityKey(inner, variable):
             return replace(node, input=made[inner]) if variable in needed else made[inner]
@@ -114,9 +114,8 @@ def _made(node: Node, needed: Columns, made: dict[Node, Node]) -> Node:
         case n.Arriving(_, variables, certain):
             asked = tuple(v for v in variables if v in needed)
             return replace(node, variables=asked, certain=certain & needed)
-        case n.Sent():
-            # Parts are what a pruned plan was split into.
-            raise TypeError(node)
+        case n.Sent(parts):
+            return n.Sent(tuple(_all_of(part, made) for part in parts))
 
 
 def _reorders(whole: n.Project, leaf: n.Solutions) -> bool:

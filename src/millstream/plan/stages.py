@@ -38,13 +38,16 @@ class Stages:
         return any(_joins(node) for node in in_order(self.cells))
 
 
-def stages_of(root: Node) -> list[Stages]:
-    """The ways to split a plan, each with as much in cells as some cut of what it reads allows."""
+def stages_of(root: Node, *, at_rest: bool = False) -> list[Stages]:
+    """The ways to split a plan, each with as much in cells as some cut of what it reads allows.
+
+    `at_rest`: it reads no stream, and what it reads is cut.
+    """
     ordered = in_order(root)
     # The order of answers is no operator: whoever reports puts them in order.
     always = frozenset(place for place, node in enumerate(ordered) if isinstance(node, n.Ordered))
-    found = dict.fromkeys(tuple(sorted(beyond | always)) for beyond in obstacles_of(root))
-    return [split(root, beyond) for beyond in found]
+    found = dict.fromkeys(tuple(sorted(beyond | always)) for beyond in obstacles_of(root, at_rest=at_rest))
+    return [split(root, beyond) for beyond in found if beyond]
 
 
 def split(root: Node, beyond: tuple[int, ...]) -> Stages:
@@ -54,7 +57,7 @@ def split(root: Node, beyond: tuple[int, ...]) -> Stages:
     # A match is told by the places of its columns, so whoever takes matches also chooses the columns.
     matches = [node.matched for node in second if isinstance(node, n.Unmatched | n.Marked)]
     second |= {matched for matched in matches if isinstance(matched, n.Project)}
-    reading = _reading(ordered)
+    reading = reading_nodes(ordered)
     parts: dict[Node, int] = {}
     made: dict[Node, Node] = {}
 
@@ -62,7 +65,7 @@ def split(root: Node, beyond: tuple[int, ...]) -> Stages:
         if node in made:
             return made[node]
         if node in second:
-            made[node] = _over(node, {part: visit(part) for part in inputs_of(node)})
+            made[node] = over(node, {part: visit(part) for part in inputs_of(node)})
         elif node in reading:
             number = parts.setdefault(node, len(parts))
             made[node] = n.Arriving(number, node.variables, node.certain)
@@ -75,17 +78,19 @@ def split(root: Node, beyond: tuple[int, ...]) -> Stages:
     return Stages(beyond, n.Sent(tuple(kept(part, asked[number]) for part, number in parts.items())), rest)
 
 
-def _reading(ordered: list[Node]) -> set[Node]:
+def reading_nodes(ordered: list[Node]) -> set[Node]:
     """The nodes whose rows depend on triples: constants are wherever they are needed."""
     found: set[Node] = set()
     for node in ordered:
-        if isinstance(node, n.Solutions | n.Quads) or any(part in found for part in inputs_of(node)):
+        if isinstance(node, n.Solutions | n.Quads | n.Given) or any(part in found for part in inputs_of(node)):
             found.add(node)
     return found
 
 
-def _over(node: Node, inputs: Mapping[Any, Node]) -> Node:
+def over(node: Node, inputs: Mapping[Any, Node]) -> Node:
     """The same node over other inputs."""
+    if isinstance(node, n.Sent):
+        return n.Sent(tuple(inputs[part] for part in node.parts))
     values = {field.name: getattr(node, field.name) for field in fields(node)}
     changed: Any = {name: inputs[value] for name, value in values.items() if isinstance(value, Shared)}
     return replace(node, **changed)

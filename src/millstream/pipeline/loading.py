@@ -1,0 +1,200 @@
+"""Datasets of a job, read before its streams begin: by a batch of Spark, or by the driver what is too small for that.
+
+What patterns ask for is sent to all workers as it is read; parts of the plan that need nothing else are evaluated, and their
+rows are sent instead.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from millstream.engine.options import graph_iri
+from millstream.errors import DataError, MillstreamError, OptionError
+from millstream.pipeline.ahead import evaluated_by_spark, evaluated_here
+from millstream.pipeline.complaints import complaint_of
+from millstream.pipeline.datasets import (
+    AHEAD,
+    DIGEST,
+    FAULT,
+    KEPT,
+    REJECTED,
+    DatasetPacker,
+    Packed,
+    packed_part,
+    packed_quads,
+)
+from millstream.pipeline.reading import Part
+from millstream.pipeline.source import DATASET_SCHEMA
+from millstream.pipeline.spread import Spread, ahead_spread
+from millstream.pipeline.static import StaticData
+from millstream.rdf import OnRejected, Rejected
+from millstream.rdf.inputs import files_of
+
+LARGE_BYTES = 32 << 20
+"""From here on files are read by Spark: a batch costs seconds whatever it reads, the driver reads so much in one."""
+SPLIT_BYTES = 16 << 20
+_TIMES_LINES = 8
+"""How much longer other formats take than plain lines, and by how much lines shrink when they are compressed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Datasets as workers get them, and what all of it comes to, as a text."""
+
+    static: StaticData
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    graph: str | None
+    sizes: Mapping[str, int]
+    """By name, in order."""
+
+    @property
+    def weight(self) -> int:
+        """How much work it is to read them, in bytes of lines."""
+        return sum(size * (1 if name.endswith((".nt", ".nq")) else _TIMES_LINES) for name, size in self.sizes.items())
+
+
+def load_datasets(
+    datasets: Mapping[str | None, object],
+    spread: Spread,
+    on_rejected: OnRejected,
+    *,
+    format: str | None = None,
+    base: str | None = None,
+    spark: SparkSession | None = None,
+) -> Loaded:
+    """Reads datasets, by graph: files, folders, globs, anything the engine loads; without Spark in this process."""
+    files, others = [], []
+    for name, source in datasets.items():
+        graph = graph_iri(name)
+        if source is None:
+            raise OptionError(f"the dataset of graph {graph or 'default'} is a path, bytes or a table, got None")
+        if isinstance(source, str | os.PathLike):
+            found = files_of(source, any_ending=format is not None, receiver=on_rejected)
+            files.append(_Files(graph, {file.name: _size(file.path) for file in found}))
+        else:
+            others.append((graph, source))
+    small = sum(each.weight for each in files) < LARGE_BYTES
+    ahead = ahead_spread(spread, 1 if small or spark is None else spread.asked)
+    packer = DatasetPacker(spread, ahead)
+    gathered = _Gathered(on_rejected)
+    for graph, source in others:
+        gathered.take(packed_quads(packer, graph, source, format, base, on_rejected))
+    if small or spark is None:
+        for each in files:
+            for name, size in each.sizes.items():
+                part = Part(path=name, format=format, end=size, base=base)
+                gathered.take(packed_part(packer, each.graph, part, on_rejected))
+        given = [] if ahead is None else evaluated_here(ahead, [blob for _, blob in gathered.ahead])
+        return Loaded(StaticData(gathered.chunks, given), gathered.digest)
+    try:
+        whole = reduce(DataFrame.unionByName, [_frame(spark, each, spread, ahead, format, base) for each in files])
+        names = {os.path.abspath(name): name for each in files for name in each.sizes}
+        given = _take_by_spark(spark, whole, names, gathered, ahead)
+    except Exception as error:
+        # Of Java's or of Spark's own kind, as the way back has it.
+        message = complaint_of(error)
+        if isinstance(error, MillstreamError) or message is None:
+            raise
+        raise MillstreamError(message) from None
+    return Loaded(StaticData(gathered.chunks, given), gathered.digest)
+
+
+def _take_by_spark(
+    spark: SparkSession, whole: DataFrame, names: Mapping[str, str], gathered: _Gathered, ahead: Spread | None
+) -> list[bytes]:
+    """Gathers what tasks read; gives the rows of what was evaluated with it."""
+    if ahead is None:
+        gathered.take(_collected(whole, names))
+        return []
+    # Read once, though it goes two ways.
+    whole = whole.persist()
+    try:
+        gathered.take(_collected(whole.where(f.col("kind") != AHEAD), names))
+        packed = whole.where(f.col("kind") == AHEAD).select("cell", "blob")
+        if gathered.ahead:
+            rows = [(cell, bytearray(blob)) for cell, blob in gathered.ahead]
+            packed = packed.unionByName(spark.createDataFrame(rows, "cell int, blob binary"))
+        return evaluated_by_spark(ahead, packed)
+    finally:
+        whole.unpersist()
+
+
+class _Gathered:
+    """What was read, by what it is."""
+
+    def __init__(self, on_rejected: OnRejected) -> None:
+        self.chunks: list[bytes] = []
+        self.ahead: list[tuple[int, bytes]] = []
+        self._on_rejected = on_rejected
+        self._sum = 0
+
+    @property
+    def digest(self) -> str:
+        return f"{self._sum:016x}"
+
+    def take(self, packed: Iterator[Packed]) -> None:
+        for kind, cell, blob in packed:
+            if kind == KEPT:
+                self.chunks.append(blob)
+            elif kind == AHEAD:
+                self.ahead.append((cell, blob))
+            elif kind == DIGEST:
+                self._sum = (self._sum + int.from_bytes(blob, "little")) % (1 << 64)
+            elif kind == REJECTED:
+                for fields in json.loads(blob):
+                    self._on_rejected(Rejected(**fields))
+            elif kind == FAULT:
+                fault = Rejected(**json.loads(blob))
+                raise DataError(fault.reason, source=fault.source, line=fault.line, column=fault.column, text=fault.text)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0  # whoever reads it will say what is wrong
+
+
+def _frame(
+    spark: SparkSession, files: _Files, spread: Spread, ahead: Spread | None, format: str | None, base: str | None
+) -> DataFrame:
+    options = {
+        "dataset": "true",
+        "graph": files.graph,
+        "pack": spread.to_json(),
+        "ahead": None if ahead is None else ahead.to_json(),
+        "format": format,
+        "base": base,
+        "splitBytes": str(SPLIT_BYTES),
+        "paths": json.dumps([os.path.abspath(name) for name in files.sizes]),
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    if not files.sizes:
+        return spark.createDataFrame([], DATASET_SCHEMA)
+    return spark.read.format("rdf").options(**given).load()
+
+
+def _collected(frame: DataFrame, names: Mapping[str, str]) -> Iterator[Packed]:
+    """What tasks gave, files by the names that the caller has for them."""
+    rows: list[dict[str, Any]] = frame.toArrow().to_pylist()
+    for row in rows:
+        blob = row["blob"]
+        if row["kind"] in (REJECTED, FAULT):
+            told = json.loads(blob)
+            for fields in told if row["kind"] == REJECTED else [told]:
+                fields["source"] = names.get(fields["source"], fields["source"])
+            blob = json.dumps(told).encode()
+        yield row["kind"], row["cell"], blob
