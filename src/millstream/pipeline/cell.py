@@ -19,7 +19,7 @@ from millstream.engine.core import GraphChange
 from millstream.engine.datasets import Graph
 from millstream.engine.options import Options
 from millstream.engine.reporting import CloseReporter
-from millstream.operators.rows import ELEMENT, tick
+from millstream.operators.rows import ELEMENT, FOREVER, tick
 from millstream.pipeline.blobs import TERMS, graph_of, ids_of, numbers_of, read_blob
 from millstream.pipeline.clock import FIRST_OF_ALL, Clock
 from millstream.pipeline.ends import Ends
@@ -228,7 +228,9 @@ class Cell:
         if self._spread.cells.whole:
             self._process_whole(rows)
         else:
-            upto = max(tick(point_ms, ELEMENT), last if last is not None else tick(point_ms, ELEMENT))
+            # At the end also what a lateness held back has happened, in cells that have none of it too.
+            point = tick(point_ms, ELEMENT)
+            upto = FOREVER if self.clock.ended else point if last is None else max(point, last)
             self._process_tagged(rows, upto)
         if last is not None:
             self._core.dictionary.release(self._terms(rows), last)
