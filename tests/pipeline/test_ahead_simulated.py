@@ -106,7 +106,7 @@ def test_what_only_reads_datasets_is_evaluated_before_the_stream(name: str) -> N
     text = PREFIX + AHEAD_QUERIES[name]
     assert spread(text, SOURCES[:2], cells=4).ahead is not None
 
-    @settings(max_examples=8, deadline=None, suppress_health_check=checks, database=None)
+    @settings(max_examples=5, deadline=None, suppress_health_check=checks, database=None)
     @given(some_settings(st.just(text), changing=False), cells, cells, seeds, cuts)
     def checked(setting: Setting, cells: int, batch_cells: int, seed: int, cuts: list[int]) -> None:
         check(setting, cells, batch_cells, seed, cuts)
@@ -119,7 +119,7 @@ def test_rows_that_were_given_are_part_of_the_state(name: str, monkeypatch: pyte
     # So the whole state of a cell takes the place of its slices now and then.
     monkeypatch.setattr(slices, "MOST_SLICES", 2)
 
-    @settings(max_examples=8, deadline=None, suppress_health_check=checks, database=None)
+    @settings(max_examples=5, deadline=None, suppress_health_check=checks, database=None)
     @given(some_settings(st.just(PREFIX + AHEAD_QUERIES[name]), changing=False), cells, seeds)
     def checked(setting: Setting, cells: int, seed: int) -> None:
         check(setting, cells, 2, seed, [1])
@@ -134,7 +134,7 @@ def always_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("always_ahead")
 def test_any_query_answers_with_parts_evaluated_before_the_stream_as_in_one_engine() -> None:
-    @settings(max_examples=60, deadline=None, suppress_health_check=checks)
+    @settings(max_examples=40, deadline=None, suppress_health_check=checks)
     @given(some_settings(st.one_of(timed_queries(), queries()), changing=False), cells, cells, seeds, cuts)
     def checked(setting: Setting, cells: int, batch_cells: int, seed: int, cuts: list[int]) -> None:
         try:

@@ -150,3 +150,18 @@ def test_a_job_goes_on_behind_its_end_as_if_there_had_been_none(
     assert job is not None
     answers, _ = expected(setting)
     assert Counter(job.answers) == answers
+
+
+def test_a_cell_without_rows_tells_what_datasets_give_also_if_the_first_element_is_held_to_the_end() -> None:
+    # The element is held back by the lateness until everything ends, and only one of the cells has it.
+    query = "PREFIX : <http://example.org/> SELECT * { { STREAM :s0 [RANGE 6] { ?a :p0 ?b } } UNION { ?a :p1 ?c } }"
+    nodes = [f"<http://example.org/n{i}>" for i in range(8)]
+    loaded = tuple(f"{node} <http://example.org/p1> {node} ." for node in nodes)
+    element = Element((f"{nodes[0]} <http://example.org/p0> {nodes[0]} .",), 0)
+    setting = Setting(query, None, 2, loaded, tuple(SOURCES[:1]), ((element,),))
+    job = simulated(setting, 4, 0, [])
+    assert job is not None
+    assert job.spread.cells.count == 4
+    answers, _ = expected(setting)
+    assert len(answers) == 9
+    assert Counter(job.answers) == answers

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -106,6 +108,15 @@ def test_what_may_change_is_read_whole_where_everything_counts(tmp_path: Path) -
     everything = planned("SELECT ISTREAM * { GRAPH ?g { ?a <http://e/p> ?b } }", changing=True)
     assert sum(triples(load_datasets({None: tmp_path / "a.nt"}, everything, print)).values()) == 1
     assert not triples(load_datasets({None: tmp_path / "a.nt"}, planned(VIEWS), print))
+
+
+def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
+    pipe = tmp_path / "a.nt"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=("<http://e/a> <http://e/p> <http://e/b> .\n",), daemon=True)
+    writer.start()
+    assert sum(triples(load_datasets({None: pipe}, planned(VIEWS), print)).values()) == 1
+    writer.join()
 
 
 def test_a_digest_tells_datasets_apart_and_not_how_they_are_cut(tmp_path: Path) -> None:

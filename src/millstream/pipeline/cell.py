@@ -19,15 +19,13 @@ from millstream.engine.core import GraphChange
 from millstream.engine.datasets import Graph
 from millstream.engine.options import Options
 from millstream.engine.reporting import CloseReporter
-from millstream.engine.run import PartRows
-from millstream.operators.rows import ELEMENT, Deltas, tick
+from millstream.operators.rows import ELEMENT, FOREVER, tick
 from millstream.pipeline.blobs import TERMS, graph_of, ids_of, numbers_of, read_blob
 from millstream.pipeline.clock import FIRST_OF_ALL, Clock
 from millstream.pipeline.ends import Ends
-from millstream.pipeline.routing import Router
 from millstream.pipeline.rows import COLUMNS, Constants, Rows, begins_of, ids, in_order, joined, no_rows, picked
 from millstream.pipeline.sending import Outbox, PartCore, SendingRun
-from millstream.pipeline.spread import Spread, StreamedSource
+from millstream.pipeline.spread import Spread
 from millstream.pipeline.static import StaticData
 from millstream.plan.partitioning import waits_for_streams
 
@@ -56,7 +54,8 @@ class Cell:
     def __init__(self, spread: Spread, number: int, static: StaticData | None = None) -> None:
         self._prepare(spread, number)
         self._constants = Constants(spread, self._core.dictionary)
-        static_rows, given = self._static(static), self._given(static)
+        static_rows = self._static(static)
+        given = None if static is None else static.share(spread, number, self._core.dictionary)
         self._query, self._run = self._core.registry.make(spread.text, spread.output, spread.base, spread.now_ms)
         self._outbox = self._make_outbox()
         if spread.cells.whole:
@@ -96,37 +95,14 @@ class Cell:
     def _static(self, static: StaticData | None) -> list[GraphRows]:
         """The part of the datasets that this cell needs."""
         rows: list[GraphRows] = []
-        if static is None:
-            return rows
-        router = None if self._spread.cells.whole else Router(self._spread, self._core.dictionary)
-        for graph, triples in static.triples(self._core.dictionary):
-            if router is None:
+        if static is not None and self._spread.cells.whole:
+            for graph, triples in static.triples(self._core.dictionary):
                 self._core.change_graph(GraphChange(graph, triples, insert=True), self._core.now_tick)
-                continue
-            routed = router.route(triples, router.matchers(StreamedSource(graph, changes=True)))
-            ours = routed.cell == self._number
-            row, pattern = routed.row[ours], routed.pattern[ours]
-            size = len(row)
-            passed, zeros = self._core.before - 1, np.zeros(size, np.int64)
-            found = GraphRows(graph, triples[row], pattern, zeros + passed, zeros + 1, zeros)
-            rows.append(self._effective(found))
+        elif static is not None:
+            for graph, triples, pattern in static.routed(self._spread, self._number, self._core.dictionary):
+                passed, zeros = self._core.before - 1, np.zeros(len(pattern), np.int64)
+                rows.append(self._effective(GraphRows(graph, triples, pattern, zeros + passed, zeros + 1, zeros)))
         return rows
-
-    def _given(self, static: StaticData | None) -> PartRows | None:
-        """The part of the rows evaluated ahead that this cell needs."""
-        ahead = self._spread.ahead
-        if static is None or ahead is None or self._spread.is_ahead:
-            return None
-        rows = static.given(len(ahead.parts.variables) - 1, self._core.dictionary)
-        if rows is None:
-            return None
-        router = Router(self._spread, self._core.dictionary)
-        ours = np.zeros(len(rows), np.bool_)
-        for part in range(len(ahead.parts.parts)):
-            of_part = np.flatnonzero(rows.part == part)
-            ours[of_part[router.goes_to(self._number, part, rows.columns[of_part])]] = True
-        rows = rows.pick(ours)
-        return rows.part, Deltas(rows.columns, rows.tick, rows.tick * 0, rows.weight)
 
     def at_start(self) -> bytes:
         """What a cell of the parts that are evaluated ahead has found, for whoever puts the rows of all cells together."""
@@ -256,7 +232,9 @@ class Cell:
         if self._spread.cells.whole:
             self._process_whole(rows)
         else:
-            upto = max(tick(point_ms, ELEMENT), last if last is not None else tick(point_ms, ELEMENT))
+            # At the end also what a lateness held back has happened, in cells that have none of it too.
+            point = tick(point_ms, ELEMENT)
+            upto = FOREVER if self.clock.ended else point if last is None else max(point, last)
             self._process_tagged(rows, upto)
         if last is not None:
             self._core.dictionary.release(self._terms(rows), last)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -39,8 +40,8 @@ from millstream.pipeline.static import StaticData
 from millstream.rdf import OnRejected, Rejected
 from millstream.rdf.inputs import files_of
 
-LARGE_BYTES = 32 << 20
-"""From here on files are read by Spark: a batch costs seconds whatever it reads, the driver reads so much in one."""
+LARGE_BYTES = 64 << 20
+"""From here on files are read by Spark: a batch costs seconds whatever it reads, the driver reads so much in two."""
 SPLIT_BYTES = 16 << 20
 _TIMES_LINES = 8
 """How much longer other formats take than plain lines, and by how much lines shrink when they are compressed."""
@@ -81,7 +82,7 @@ def load_datasets(
         graph = graph_iri(name)
         if source is None:
             raise OptionError(f"the dataset of graph {graph or 'default'} is a path, bytes or a table, got None")
-        if isinstance(source, str | os.PathLike):
+        if isinstance(source, str | os.PathLike) and not _is_pipe(source):
             found = files_of(source, any_ending=format is not None, receiver=on_rejected)
             files.append(_Files(graph, {file.name: _size(file.path) for file in found}))
         else:
@@ -159,6 +160,15 @@ class _Gathered:
             elif kind == FAULT:
                 fault = Rejected(**json.loads(blob))
                 raise DataError(fault.reason, source=fault.source, line=fault.line, column=fault.column, text=fault.text)
+
+
+def _is_pipe(source: str | os.PathLike[str]) -> bool:
+    """Whether a path is of something that has no length, and can be read once."""
+    try:
+        mode = os.stat(source).st_mode
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
 def _size(path: Path) -> int:

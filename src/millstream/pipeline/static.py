@@ -14,9 +14,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from millstream.engine.run import PartRows
 from millstream.kernels.dictionary import Dictionary
+from millstream.operators.rows import Deltas
 from millstream.pipeline.blobs import TERMS, ids_of, numbers_of, stream_of, term_column
-from millstream.pipeline.sending import SentRows, read_sent
+from millstream.pipeline.routing import Router
+from millstream.pipeline.sending import read_sent
+from millstream.pipeline.spread import Spread, StreamedSource
 
 Ids = npt.NDArray[np.int64]
 _GRAPHS = b"graphs"
@@ -47,9 +51,27 @@ class StaticData:
                 if len(ours):
                     yield name, triples[ours]
 
-    def given(self, width: int, dictionary: Dictionary) -> SentRows | None:
-        """Rows of parts that were evaluated ahead; the widest part has so many columns."""
-        return read_sent(self._given, width, dictionary)[1] if self._given else None
+    def routed(self, spread: Spread, cell: int, dictionary: Dictionary) -> Iterator[tuple[str | None, Ids, Ids]]:
+        """The triples that a cell needs, each with the pattern it is meant for."""
+        router = Router(spread, dictionary)
+        for graph, triples in self.triples(dictionary):
+            found = router.route(triples, router.matchers(StreamedSource(graph, changes=True)))
+            ours = found.cell == cell
+            yield graph, triples[found.row[ours]], found.pattern[ours]
+
+    def share(self, spread: Spread, cell: int, dictionary: Dictionary) -> PartRows | None:
+        """The rows of parts evaluated ahead that a cell needs, by the routes of their columns."""
+        if spread.ahead is None or not self._given:
+            return None
+        parts = spread.ahead.parts
+        _, rows = read_sent(self._given, len(parts.variables) - 1, dictionary)
+        router = Router(spread, dictionary)
+        ours = np.zeros(len(rows), np.bool_)
+        for part in range(len(parts.parts)):
+            of_part = np.flatnonzero(rows.part == part)
+            ours[of_part[router.goes_to(cell, part, rows.columns[of_part])]] = True
+        rows = rows.pick(ours)
+        return rows.part, Deltas(rows.columns, rows.tick, rows.tick * 0, rows.weight)
 
     def to_bytes(self) -> bytes:
         """All of it, to be sent to workers."""
