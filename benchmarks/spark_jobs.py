@@ -44,10 +44,10 @@ def workplace() -> Iterator[Path]:
 
 
 @contextmanager
-def spark_on(master: str, **settings: object) -> Iterator[tuple[SparkSession, float]]:
+def spark_on(master: str, *, dedicated: bool = False, **settings: object) -> Iterator[tuple[SparkSession, float]]:
     """A session, and how long it took to start."""
     began = time.perf_counter()
-    spark = session(master, **settings)
+    spark = session(master, dedicated=dedicated, **settings)
     spark.range(1).collect()
     seconds = time.perf_counter() - began
     spark.sparkContext.setLogLevel("OFF")
