@@ -23,6 +23,7 @@ from benchmarks.report import Cell, Part, Plot, Progress, Table, at_least
 from benchmarks.spark_jobs import Ran, end_java, plan, run_job, spark_on, workplace
 from benchmarks.timing import Effort
 from benchmarks.workloads import QUERIES, Patterns, Triple, lines, universities
+from millstream.pipeline.session import write_no_checksums
 
 ABOUT = "The same acyclic queries by Spark's stream-stream joins and by Spark SQL over the window in every batch, two cores."
 ACYCLIC = ("Q2", "Q4", "Q5", "Q6")
@@ -65,10 +66,11 @@ def run(effort: Effort, progress: Progress) -> Part:
         found: Found = {}
         with spark_on(MASTER) as (spark, _):
             _go_through({OURS: partial(_ours, spark)}, folder, size, part, progress, found)
-        # Java as Spark itself has it: the others' work is Java's.
+        # Java as Spark itself has it, since the others' work is Java's; all else as for ours.
         end_java()
         with spark_on(MASTER, dedicated=False) as (spark, _):
             spark.conf.set("spark.sql.shuffle.partitions", "2")
+            write_no_checksums(spark)
             ways = {way: partial(_theirs, spark, run_way, size.limit_s) for way, run_way in _PEERS.items()}
             _go_through(ways, folder, size, part, progress, found)
         end_java()

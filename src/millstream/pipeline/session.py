@@ -49,7 +49,7 @@ def session(master: str | None = None, *, dedicated: bool = False, **conf: objec
     spark = builder.getOrCreate()
     register(spark)
     if dedicated and not running and str(spark.sparkContext.master).startswith("local"):
-        _write_no_checksums(spark)
+        write_no_checksums(spark)
     if not running and not re.fullmatch(r"local(\[.*\])?", str(spark.sparkContext.master)):
         check_workers(spark)
     return spark
@@ -67,7 +67,7 @@ def register(spark: SparkSession) -> None:
     spark.dataSource.register(Here)
 
 
-def _write_no_checksums(spark: SparkSession) -> None:
+def write_no_checksums(spark: SparkSession) -> None:
     """Has Hadoop write local files alone: a checksum is one more file, and each file one more process, its chmod."""
     context = spark.sparkContext
     java: Any = context._jvm
