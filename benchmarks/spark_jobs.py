@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession
 
 import millstream as ms
@@ -44,10 +45,10 @@ def workplace() -> Iterator[Path]:
 
 
 @contextmanager
-def spark_on(master: str, **settings: object) -> Iterator[tuple[SparkSession, float]]:
-    """A session, and how long it took to start."""
+def spark_on(master: str, *, dedicated: bool = True, **settings: object) -> Iterator[tuple[SparkSession, float]]:
+    """A session as `millstream run` has it, or one for whatever Spark can do; and how long it took to start."""
     began = time.perf_counter()
-    spark = session(master, **settings)
+    spark = session(master, dedicated=dedicated, **settings)
     spark.range(1).collect()
     seconds = time.perf_counter() - began
     spark.sparkContext.setLogLevel("OFF")
@@ -55,6 +56,18 @@ def spark_on(master: str, **settings: object) -> Iterator[tuple[SparkSession, fl
         yield spark, seconds
     finally:
         spark.stop()
+
+
+def end_java() -> None:
+    """Ends the Java of sessions that have been stopped: the next one has its own, compiled as it says."""
+    gateway = SparkContext._gateway
+    assert gateway is not None
+    assert SparkContext._active_spark_context is None
+    gateway.shutdown()
+    # Java lives until its input ends.
+    gateway.proc.stdin.close()
+    gateway.proc.wait()
+    SparkContext._gateway = SparkContext._jvm = None
 
 
 def write_files(folder: Path, triples: Iterator[Triple], count: int, a_file: int) -> list[Path]:
@@ -78,6 +91,8 @@ class Ran:
     bindings: set[tuple[str, ...]] = field(default_factory=set)
     cpu: list[float] = field(default_factory=list)
     """CPU seconds of all processes after each batch."""
+    stopped: bool = False
+    """Whether a time limit ended it."""
 
     @property
     def cpu_s(self) -> float:
@@ -132,14 +147,16 @@ def _instant(progress: dict[str, Any]) -> float:
 
 
 def run_stream(
-    frame: DataFrame, checkpoint: Path, take: Callable[[DataFrame, int], None], output_mode: str = "append"
-) -> list[dict[str, Any]]:
-    """Runs a streaming DataFrame over everything there is; gives the triggers that read something."""
-    writer = frame.writeStream.option("checkpointLocation", str(checkpoint)).foreachBatch(take).outputMode(output_mode)
+    frame: DataFrame, checkpoint: Path, take: Callable[[DataFrame, int], None], limit_s: int | None = None
+) -> tuple[list[dict[str, Any]], bool]:
+    """Runs a streaming DataFrame over all there is: the triggers that read something, and whether the limit ended it."""
+    writer = frame.writeStream.option("checkpointLocation", str(checkpoint)).foreachBatch(take)
     frame.sparkSession.conf.set("spark.sql.streaming.numRecentProgressUpdates", "1000")
     query = writer.trigger(availableNow=True).start()
-    query.awaitTermination()
-    return [_plain(p) for p in query.recentProgress if p["numInputRows"]]
+    stopped = query.awaitTermination(limit_s) is False
+    if stopped:
+        query.stop()
+    return [_plain(p) for p in query.recentProgress if p["numInputRows"]], stopped
 
 
 def _plain(progress: Any) -> dict[str, Any]:
@@ -165,7 +182,7 @@ def run_job(job: Job, checkpoint: Path, *, keep: bool = False) -> Ran:
         )
         cpu.append(tree_cpu_s())
 
-    progress = run_stream(job.packed, checkpoint, take)
+    progress, _ = run_stream(job.packed, checkpoint, take)
     ran = Ran(progress, sum(table.num_rows for table in tables), cpu=cpu)
     if keep:
         names = [v.value for v in job.spread.query.variables]

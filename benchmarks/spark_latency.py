@@ -13,9 +13,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle, TimerValues, ValueState
 
+from benchmarks.peers.spark_ways import write_parquet
 from benchmarks.report import Cell, Part, Progress, Table, at_most
 from benchmarks.spark_jobs import Ran, plan, run_job, run_stream, spark_on, workplace, write_files
-from benchmarks.spark_peers import write_parquet
 from benchmarks.timing import Effort
 from benchmarks.workloads import QUERIES, universities
 
@@ -62,7 +62,8 @@ def run(effort: Effort, progress: Progress) -> Part:
     with workplace() as folder:
         triples, text, parquet = universities(1), folder / "text", folder / "parquet"
         write_files(text, triples, size.triggers * A_TRIGGER, A_TRIGGER)
-        write_parquet(parquet, [("<s>", "<p>", "<o>")] * (size.triggers * A_TRIGGER), A_TRIGGER)
+        cuts = list(range(0, size.triggers * A_TRIGGER + 1, A_TRIGGER))
+        write_parquet(parquet, [("<s>", "<p>", "<o>")] * cuts[-1], cuts)
         with spark_on("local[2]") as (spark, _):
             ways: dict[str, Callable[[Path], Ran]] = {
                 EMPTY: lambda place: _empty(
@@ -103,7 +104,8 @@ def _rows(spark: SparkSession, folder: Path) -> DataFrame:
 def _empty(rows: DataFrame, checkpoint: Path) -> Ran:
     keyed = rows.select((f.col("at_ms") % 2).cast("int").alias("key"))
     frame = keyed.groupBy("key").transformWithStateInPandas(Nothing(), "nothing int", "Append", "None")
-    return Ran(run_stream(frame, checkpoint, _passed_over), 0)
+    progress, _ = run_stream(frame, checkpoint, _passed_over)
+    return Ran(progress, 0)
 
 
 def _passed_over(batch: DataFrame, _: int) -> None:

@@ -1,206 +1,199 @@
 """Beside what Spark offers by itself: its stream-stream joins, and Spark SQL over the window's rows in every batch.
 
-All three go through the same triples in the same triggers with the same window. Spark's own ways read Parquet with
-parsed terms, millstream N-Triples text. Before any time counts, all give the same set of solutions: a solution appears
-if some arrivals of its triples are less than the window apart.
+All three go through the same triples in the same triggers with the same window, of 2 to 20 triggers. The first trigger fills
+the window and is not timed; a small job before it warms Java up. Spark's own ways read Parquet with parsed terms, millstream
+N-Triples text. Before any time counts, all give the same set of solutions: a solution appears if some arrivals of its
+triples are less than the window apart.
 """
 
 from __future__ import annotations
 
-import os
-import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from itertools import islice
+from functools import partial
+from itertools import islice, pairwise
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as f
+from pyspark.sql import SparkSession
 
-from benchmarks.peers.question import connected, names_of, variables_of
-from benchmarks.report import Cell, Part, Progress, Table, at_least
-from benchmarks.spark_jobs import Ran, bindings_of, plan, run_job, run_stream, spark_on, tree_cpu_s, workplace, write_files
+from benchmarks.curves import Curves
+from benchmarks.peers.spark_ways import by_joins, by_recomputing, write_parquet
+from benchmarks.report import Cell, Part, Plot, Progress, Table, at_least
+from benchmarks.spark_jobs import Ran, end_java, plan, run_job, spark_on, workplace
 from benchmarks.timing import Effort
-from benchmarks.workloads import QUERIES, Patterns, Triple, universities
+from benchmarks.workloads import QUERIES, Patterns, Triple, lines, universities
+from millstream.pipeline.session import write_no_checksums
 
 ABOUT = "The same acyclic queries by Spark's stream-stream joins and by Spark SQL over the window in every batch, two cores."
 ACYCLIC = ("Q2", "Q4", "Q5", "Q6")
 WANTED = 5.0
 MASTER = "local[2]"
 OURS, JOINS, AGAIN = "millstream", "stream-stream joins", "recomputed"
-Bindings = set[tuple[str, ...]]
+WAYS = (OURS, JOINS, AGAIN)
+WARMING = "warming up"
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    triples: int
     a_trigger: int
-    window: int
-    rounds: int
+    windows: Sequence[int]
+    """In triggers."""
+    timed: int
+    """Triggers after the one that fills the window."""
+    warming: int
+    """Triggers of a tenth of the size, before anything is timed."""
+    limit_s: int
+    """For one way at one window."""
+    universities: int
     queries: Sequence[str]
 
 
 SIZES: dict[Effort, Size] = {
-    "smoke": Size(12_000, 4_000, 5_000, 1, ("Q2", "Q6")),
-    "quick": Size(60_000, 20_000, 40_000, 1, ACYCLIC),
-    "full": Size(1_000_000, 200_000, 400_000, 1, ACYCLIC),
+    "smoke": Size(3_000, (2, 4), 2, 2, 120, 1, ("Q2", "Q6")),
+    "quick": Size(20_000, (2, 10), 3, 4, 60, 3, ACYCLIC),
+    "full": Size(200_000, (2, 5, 10, 20), 3, 12, 60, 40, ACYCLIC),
 }
+Way = Callable[[Patterns, int, Path, Path], Ran]
+Found = dict[tuple[str, int, str], Ran]
 
 
 def run(effort: Effort, progress: Progress) -> Part:
     size, part = SIZES[effort], Part("peers", ABOUT)
-    rows: list[list[Cell]] = []
     with workplace() as folder:
         progress("making universities")
-        triples = list(islice(universities(20), size.triples))
-        write_files(folder / "text", iter(triples), size.triples, size.a_trigger)
-        write_parquet(folder / "parquet", triples, size.a_trigger)
+        _write(folder, size)
+        found: Found = {}
         with spark_on(MASTER) as (spark, _):
-            for name in size.queries:
-                rows.append(_measure(spark, name, folder, size, part, progress))
-    title = f"{size.triples:,} triples in triggers of {size.a_trigger:,}, window {size.window:,}, {MASTER}"
-    ways = (OURS, JOINS, AGAIN)
-    columns = (
-        *("query", "patterns", *(f"{way}, s" for way in ways), "times the better"),
-        *(*(f"{way}, CPU" for way in ways), "a trigger of millstream, ms", "solutions"),
-    )
-    notes = [
-        "seconds from the second trigger to the end, then CPU seconds of all processes after the first batch",
-        "Spark's ways read parsed terms from Parquet; millstream parses N-Triples",
-        "Spark's joins give a solution once for every choice of arrivals, millstream once while it holds: sets are compared",
-        "a stream-stream join emits no end of a solution; recomputing gives solutions that appeared, at the batch's end",
-    ]
-    part.tables.append(Table(title, columns, rows, notes))
+            _go_through({OURS: partial(_ours, spark)}, folder, size, part, progress, found)
+        # Java as Spark itself has it, since the others' work is Java's; all else as for ours.
+        end_java()
+        with spark_on(MASTER, dedicated=False) as (spark, _):
+            spark.conf.set("spark.sql.shuffle.partitions", "2")
+            write_no_checksums(spark)
+            ways = {way: partial(_theirs, spark, run_way, size.limit_s) for way, run_way in _PEERS.items()}
+            _go_through(ways, folder, size, part, progress, found)
+        end_java()
+    _report(part, size, found)
     return part
 
 
-def _measure(spark: SparkSession, name: str, folder: Path, size: Size, part: Part, progress: Progress) -> list[Cell]:
-    patterns = QUERIES[name]
-    ways: dict[str, Callable[[Path], Ran]] = {
-        OURS: lambda place: run_job(plan(spark, patterns, size.window, folder / "text", 1), place, keep=True),
-        JOINS: lambda place: by_joins(spark, patterns, size.window, folder / "parquet", place),
-        AGAIN: lambda place: by_recomputing(spark, patterns, size, folder / "parquet", place),
-    }
-    seconds: dict[str, list[float]] = {way: [] for way in ways}
-    found: dict[str, Ran] = {}
-    for turn in range(size.rounds):
-        for way, run_way in ways.items():
-            progress(f"{name}, {way}, round {turn + 1} of {size.rounds}")
-            spark.conf.set("spark.sql.shuffle.partitions", "2")
-            try:
-                found[way] = run_way(folder / "checkpoints" / f"{name}-{way}-{turn}")
-            except StreamingQueryException as error:
-                part.missing.append(f"{name}, {way}: Spark refuses it: {str(error).splitlines()[0][:200]}")
-                continue
-            seconds[way].append(found[way].rest_s)
-    peers = [way for way in (JOINS, AGAIN) if seconds[way]]
-    for way in peers:
-        extra, missing = found[way].bindings - found[OURS].bindings, found[OURS].bindings - found[way].bindings
-        assert not extra | missing, f"{name}, {way}: {len(extra)} solutions too many, {len(missing)} missing"
-    spent = {way: statistics.median(some) if some else None for way, some in seconds.items()}
-    times = min(spent[way] or 0 for way in peers) / (spent[OURS] or 0)
-    part.targets.append(at_least(f"{name}, over the better of Spark's own ways", WANTED, times, " times"))
-    cpu = [found[way].cpu_s if way in found else None for way in ways]
-    return [name, len(patterns), *spent.values(), times, *cpu, found[OURS].trigger_ms(), len(found[OURS].bindings)]
+def _write(folder: Path, size: Size) -> None:
+    """For each window text and Parquet: a file as long as the window, then the triggers that are timed."""
+    before = max(size.windows) * size.a_trigger
+    triples = list(islice(universities(size.universities), before + size.timed * size.a_trigger))
+    for window in size.windows:
+        first = before - window * size.a_trigger
+        _write_both(folder / str(window), triples[first:], window * size.a_trigger, size.a_trigger)
+    tenth = size.a_trigger // 10
+    _write_both(folder / WARMING, triples[: tenth * size.warming], tenth, tenth)
 
 
-def write_parquet(folder: Path, triples: Sequence[Triple], a_file: int) -> None:
-    """The triples with their times, parsed; a file a trigger."""
-    folder.mkdir(parents=True)
-    for first in range(0, len(triples), a_file):
-        some = triples[first : first + a_file]
-        at = pa.array(range(first, first + len(some)), pa.int64())
-        columns = {name: pa.array([t[i] for t in some]) for i, name in enumerate("spo")}
-        table = pa.table({**columns, "at_ms": at, "at": at.cast(pa.timestamp("ms", "UTC"))})
-        path = folder / f"{first // a_file:05d}.parquet"
-        pq.write_table(table, path)
-        # Spark takes files in the order of their times.
-        os.utime(path, (1_000_000_000 + first, 1_000_000_000 + first))
+def _write_both(folder: Path, triples: list[Triple], filling: int, a_trigger: int) -> None:
+    cuts = [0, *range(filling, len(triples) + 1, a_trigger)]
+    write_parquet(folder / "parquet", triples, cuts)
+    (folder / "text").mkdir()
+    for number, (first, end) in enumerate(pairwise(cuts)):
+        (folder / "text" / f"{number:05d}.nt").write_text("".join(lines(iter(triples[first:end]))))
 
 
-def view(rows: DataFrame, number: int, pattern: Triple) -> DataFrame:
-    """What a pattern matches: its variables, and the time as t0, t1, ..."""
-    conditions = [f.col(place) == term for place, term in zip("spo", pattern, strict=True) if not term.startswith("?")]
-    variables = [f.col(place).alias(term[1:]) for place, term in zip("spo", pattern, strict=True) if term.startswith("?")]
-    times = [f.col("at").alias(f"t{number}"), f.col("at_ms").alias(f"ms{number}")]
-    return rows.where(reduce(Column.__and__, conditions)).select(*variables, *times)
+def _ours(spark: SparkSession, patterns: Patterns, window: int, folder: Path, checkpoint: Path) -> Ran:
+    return run_job(plan(spark, patterns, window, folder / "text", 1), checkpoint, keep=True)
 
 
-def joined(rows: Callable[[], DataFrame], patterns: Patterns, window: int, *, streaming: bool) -> DataFrame:
-    """All patterns joined, any two arrivals less than the window apart."""
-    whole: DataFrame | None = None
-    seen: list[int] = []
-    for number, pattern in connected(patterns):
-        some = view(rows(), number, pattern)
-        if streaming:
-            some = some.withWatermark(f"t{number}", "0 seconds")
-        if whole is None:
-            whole, seen = some, [number]
-            continue
-        shared = [v for v in variables_of(pattern) if v in whole.columns]
-        renamed = some.select(*(f.col(c).alias(f"r_{c}" if c in shared else c) for c in some.columns))
-        conditions = [f.col(v) == f.col(f"r_{v}") for v in shared]
-        conditions += [f.abs(f.col(f"ms{number}") - f.col(f"ms{other}")) < window for other in seen]
-        if streaming:
-            # What lets Spark drop its state: a range of event times, of which a stream may have one only.
-            here, first, apart = f.col(f"t{number}"), f.col(f"t{seen[0]}"), f.expr(f"INTERVAL {window - 1} MILLISECONDS")
-            conditions += [here >= first - apart, here <= first + apart]
-        gone = [*(f"r_{v}" for v in shared), f"t{number}"]
-        whole = whole.join(renamed, reduce(Column.__and__, conditions)).drop(*gone)
-        seen.append(number)
-    assert whole is not None
-    return whole
+def _theirs(
+    spark: SparkSession,
+    way: Callable[..., Ran],
+    limit_s: int,
+    patterns: Patterns,
+    window: int,
+    folder: Path,
+    checkpoint: Path,
+) -> Ran:
+    return way(spark, patterns, window, folder / "parquet", checkpoint, limit_s)
 
 
-def by_joins(spark: SparkSession, patterns: Patterns, window: int, folder: Path, checkpoint: Path) -> Ran:
-    """Spark's stream-stream joins."""
-    schema = spark.read.parquet(str(folder)).schema
-
-    def rows() -> DataFrame:
-        return spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
-
-    names = names_of(patterns)
-    ran = Ran([], 0)
-
-    def take(batch: DataFrame, _: int) -> None:
-        found = batch.toArrow()
-        ran.answers += found.num_rows
-        ran.bindings.update(bindings_of(found, names))
-        ran.cpu.append(tree_cpu_s())
-
-    ran.progress = run_stream(joined(rows, patterns, window, streaming=True).select(*names), checkpoint, take)
-    return ran
+_PEERS: dict[str, Callable[..., Ran]] = {JOINS: by_joins, AGAIN: by_recomputing}
 
 
-def by_recomputing(spark: SparkSession, patterns: Patterns, size: Size, folder: Path, checkpoint: Path) -> Ran:
-    """Spark SQL over everything that can be in a window with the batch's rows."""
-    schema = spark.read.parquet(str(folder)).schema
-    names, ran = names_of(patterns), Ran([], 0)
-    files = sorted(folder.iterdir())
-    numbers = [f"ms{n}" for n in range(len(patterns))]
+def _go_through(ways: Mapping[str, Way], folder: Path, size: Size, part: Part, progress: Progress, found: Found) -> None:
+    for way, run_way in ways.items():
+        for name in size.queries:
+            progress(f"{name}, {way}, {WARMING}")
+            run_way(QUERIES[name], size.a_trigger // 5, folder / WARMING, folder / "checkpoints" / f"{name}-{way}-{WARMING}")
+    for name in size.queries:
+        for window in size.windows:
+            for way, run_way in ways.items():
+                progress(f"{name}, {way}, a window of {window} triggers")
+                checkpoint = folder / "checkpoints" / f"{name}-{way}-{window}"
+                try:
+                    found[name, window, way] = run_way(
+                        QUERIES[name], window * size.a_trigger, folder / str(window), checkpoint
+                    )
+                except StreamingQueryException as error:
+                    part.missing.append(f"{name}, {window}, {way}: Spark refuses it: {str(error).splitlines()[0][:200]}")
 
-    def take(batch: DataFrame, number: int) -> None:
-        first_ms = number * size.a_trigger
-        held = files[max(0, (first_ms - size.window) // size.a_trigger) : number]
-        before = (
-            spark.read.schema(schema).parquet(*map(str, held)).where(f.col("at_ms") > first_ms - size.window)
-            if held
-            else None
+
+def _report(part: Part, size: Size, found: Found) -> None:
+    columns = (
+        *("query", "patterns", "triggers a window", *(f"{way}, s" for way in WAYS), "times the better"),
+        *(*(f"{way}, CPU s" for way in WAYS), "times in CPU", "solutions"),
+    )
+    rows: list[list[Cell]] = []
+    for name in size.queries:
+        curves = Curves()
+        for window in size.windows:
+            rows.append(_row(part, size, name, window, found, curves))
+        part.plots.append(
+            Plot(
+                f"{name}: a trigger, by the length of the window",
+                "triggers in a window",
+                "seconds a trigger",
+                curves.series(),
+                log_x=True,
+                log_y=True,
+                note=f"triggers of {size.a_trigger:,} triples; up to the better of Spark's own ways is what counts",
+            )
         )
-        # Kept for the views of all patterns, as whoever recomputes would.
-        window = (batch if before is None else before.unionByName(batch)).cache()
-        whole = joined(lambda: window, patterns, size.window, streaming=False)
-        last = f.greatest(*numbers) if len(numbers) > 1 else f.col(numbers[0])
-        found = whole.where(last >= first_ms).select(*names).distinct().toArrow()
-        window.unpersist()
-        ran.answers += found.num_rows
-        ran.bindings.update(bindings_of(found, names))
-        ran.cpu.append(tree_cpu_s())
+    title = f"a trigger of {size.a_trigger:,} triples, {size.timed} of them after one that fills the window, {MASTER}"
+    notes = [
+        "a trigger each: seconds from the beginning of the second to the end of the last, and CPU seconds of all processes",
+        "Spark's ways read parsed terms from Parquet; millstream parses N-Triples",
+        "Spark's joins give a solution once for every choice of arrivals, millstream once while it holds: sets are compared",
+        "a stream-stream join emits no end of a solution; recomputing gives solutions that appeared, at the batch's end",
+        f"> : stopped after {size.limit_s:.0f} s, before a trigger with a full window was done",
+        "where a query asks for little, what Spark takes for a trigger that does nothing (spark-latency) bounds the ratio",
+    ]
+    part.tables.append(Table(title, columns, rows, notes))
 
-    rows = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
-    ran.progress = run_stream(rows, checkpoint, take)
-    return ran
+
+def _row(part: Part, size: Size, name: str, window: int, found: Found, curves: Curves) -> list[Cell]:
+    ran = {way: found[name, window, way] for way in WAYS if (name, window, way) in found}
+    ours = ran[OURS]
+    for way in (JOINS, AGAIN):
+        if way in ran and not ran[way].stopped:
+            extra, missing = ran[way].bindings - ours.bindings, ours.bindings - ran[way].bindings
+            assert not extra | missing, f"{name}, {way}: {len(extra)} solutions too many, {len(missing)} missing"
+    wall = {way: _a_trigger(some, some.rest_s) for way, some in ran.items()}
+    cpu = {way: _a_trigger(some, some.cpu_s) for way, some in ran.items()}
+    for way in WAYS:
+        curves.add(way, window, [wall.get(way)], stopped=way in ran and ran[way].stopped)
+    times, times_cpu = (_times(each) for each in (wall, cpu))
+    if times is not None:
+        what = f"{name}, a window of {window} triggers, over the better of Spark's own ways"
+        part.targets.append(at_least(what, WANTED, times, " times"))
+    shown: list[Cell] = [f"> {size.limit_s:.0f}" if w in ran and wall[w] is None else wall.get(w) for w in WAYS]
+    spent = [cpu.get(way) for way in WAYS]
+    return [name, len(QUERIES[name]), window, *shown, times, *spent, times_cpu, len(ours.bindings)]
+
+
+def _a_trigger(ran: Ran, seconds: float) -> float | None:
+    """What one timed trigger took, if there was any."""
+    timed = len(ran.progress) - 1
+    return seconds / timed if timed > 0 else None
+
+
+def _times(spent: dict[str, float | None]) -> float | None:
+    """How much less ours took than the better of the others that came to an end."""
+    ours, others = spent[OURS], [s for way, s in spent.items() if way != OURS and s is not None]
+    return min(others) / ours if ours is not None and others else None

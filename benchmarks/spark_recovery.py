@@ -123,7 +123,7 @@ def restart(size: Size, folder: Path, part: Part, progress: Progress) -> None:
             progress(f"Spark, {name}")
             source = files_of(str(data), time=RATE, maxFilesPerTrigger=4)
             job = plan_job(text, {STREAM: source}, cells=1, spark=spark)
-            ran = Ran(run_stream(job.packed, folder / "restart", _passed_over), 0)
+            ran = Ran(run_stream(job.packed, folder / "restart", _passed_over)[0], 0)
             runs.append(ran)
             found.append([name, len(ran.progress), ran.first_s, ran.trigger_ms(1), started_s])
         if name == "first":
@@ -135,7 +135,7 @@ def restart(size: Size, folder: Path, part: Part, progress: Progress) -> None:
         (one / last.name).write_bytes(last.read_bytes())
         source = files_of(str(one), time=RATE, maxFilesPerTrigger=4)
         job = plan_job(text, {STREAM: source}, cells=1, spark=spark)
-        ran = Ran(run_stream(job.packed, folder / "fresh", _passed_over), 0)
+        ran = Ran(run_stream(job.packed, folder / "fresh", _passed_over)[0], 0)
         found.append(["the same file, nothing kept", len(ran.progress), ran.first_s, None, started_s])
         cost = runs[1].first_s - ran.first_s
     title = f"Spark stopped and started again, one cell of {size.triples:,} triples"

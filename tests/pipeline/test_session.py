@@ -67,5 +67,15 @@ def test_a_java_that_is_not_there_is_missed(tmp_path: Path) -> None:
 def test_checkpoints_on_this_machine_need_no_processes() -> None:
     # Where files may be elsewhere, Spark's own choice stays: it knows which file systems rename at once.
     name = "spark.sql.streaming.checkpointFileManagerClass"
-    assert _settings("local[2]")[name].endswith(".FileSystemBasedCheckpointFileManager")
-    assert name not in _settings("spark://elsewhere:7077")
+    assert _settings("local[2]", dedicated=False)[name].endswith(".FileSystemBasedCheckpointFileManager")
+    assert name not in _settings("spark://elsewhere:7077", dedicated=True)
+
+
+def test_only_a_dedicated_session_on_this_machine_does_without_the_second_compiler() -> None:
+    def has_it(master: str, *, dedicated: bool) -> bool:
+        return "TieredStopAtLevel" not in _settings(master, dedicated=dedicated)["spark.driver.defaultJavaOptions"]
+
+    assert not has_it("local[2]", dedicated=True)
+    assert has_it("local[2]", dedicated=False)
+    # Elsewhere others have a driver's time.
+    assert has_it("spark://elsewhere:7077", dedicated=True)

@@ -105,7 +105,7 @@ def _run(console: Console, folder: Path) -> None:
     began = time.monotonic()
     with Status("starting Spark on this machine ...", console=console) if console.is_terminal else _said(console):
         with said_to(folder / "spark.log"):
-            spark = pipeline.session(os.environ.get("MILLSTREAM_MASTER", "local[2]"))
+            spark = pipeline.session(os.environ.get("MILLSTREAM_MASTER", "local[2]"), dedicated=True)
         ready = time.monotonic()
     told = _Told(console)
     try:

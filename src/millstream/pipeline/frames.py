@@ -19,6 +19,7 @@ from pyspark import TaskContext
 from millstream.pipeline.dead_letters import DeadLetters
 from millstream.pipeline.packing import Packer, packer_for
 from millstream.pipeline.reading import Part
+from millstream.pipeline.resting import rest_imports
 from millstream.pipeline.soundness import SoundRows, ops_of
 from millstream.rdf.element import Rejections
 
@@ -31,6 +32,7 @@ def pack_frame(
     pack: str, source: int, batches: Iterator[pa.RecordBatch], dead_letter: str | None = None
 ) -> Iterator[pa.RecordBatch]:
     """The rows of one partition in one trigger; what is malformed goes to the folder `dead_letter`."""
+    rest_imports()
     context = TaskContext.get()
     part = 0 if context is None else context.partitionId()
     trigger = 0 if context is None else int(context.getLocalProperty(_BATCH) or 0)

@@ -73,7 +73,7 @@ class _SparkRun:
             self._run.counts.late, self._run.counts.set_aside = self._record.late, self._record.set_aside
             self._show("starting Spark ...")
             with said_to(self._folder / "spark.log"):
-                spark = session(self._options.master)
+                spark = session(self._options.master, dedicated=True)
             try:
                 self._follow(self._start(spark))
             finally:

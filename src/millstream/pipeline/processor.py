@@ -1,5 +1,7 @@
 """Cells as Spark's stateful operator: a group a cell, its ledger and slices in the state store, the cell itself in memory.
 
+Both are in one map: every state that a processor names costs each task of each trigger some hundredths of a second.
+
 The second stage is one more such operator, after the cells and in the same batch.
 
 Spark makes a new processor for every batch, so what lives from one to the next is kept by the module.
@@ -18,10 +20,11 @@ from pyspark.sql.streaming.stateful_processor import (
     StatefulProcessor,
     StatefulProcessorHandle,
     TimerValues,
-    ValueState,
 )
+from pyspark.sql.types import BinaryType, IntegerType, LongType, StructType
 
 from millstream.pipeline.keys import keys_of
+from millstream.pipeline.resting import rest_imports
 
 # Only workers need all of this; Spark also opens processors in a process of the driver, just to ask for their state.
 if TYPE_CHECKING:
@@ -35,6 +38,11 @@ OUTPUT_SCHEMA = "kind int, blob binary"
 SENT_SCHEMA = "bucket int, kind int, blob binary"
 ANSWERS, LATE, STATS, FLUSHED, SENT = 0, 1, 2, 3, 4
 _MOST_LIVING = 64
+# Not as text, which each task would ask Java to parse.
+_PIECE = StructType().add("version", LongType()).add("number", IntegerType())
+_DATA = StructType().add("data", BinaryType())
+# Slices have versions from 1 on.
+_LEDGER = (0, 0)
 
 _living: dict[tuple[str, str, int], Living[Any]] = {}
 _spreads: dict[str, tuple[Spread, StaticData | None]] = {}
@@ -50,8 +58,7 @@ class _Kept(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Spark's way in."""
-        self._ledger: ValueState = handle.getValueState("ledger", "text string")
-        self._pieces: MapState = handle.getMapState("pieces", "version bigint, number int", "data binary")
+        self._pieces: MapState = handle.getMapState("pieces", _PIECE, _DATA)
 
     def close(self) -> None:
         """Nothing to let go of: state is Spark's, cells stay for the next trigger."""
@@ -71,7 +78,7 @@ class _Kept(StatefulProcessor):
         place = (self._job, type(self).__name__, number)
         # Taken out first: an attempt that fails leaves nothing that could be taken for good.
         living = _living.pop(place, None)
-        outcome, living, kept = keeper.take(_SparkStore(self._ledger, self._pieces), living, blobs)
+        outcome, living, kept = keeper.take(_SparkStore(self._pieces), living, blobs)
         if kept.flushed is None:
             _living[place] = living
         while len(_living) > _MOST_LIVING:
@@ -91,6 +98,7 @@ class CellProcessor(_Kept):
         """One cell in one trigger."""
         from millstream.pipeline.slices import cell_keeper
 
+        rest_imports()
         spread, static = self._known()
         number = keys_of(spread.cells.count).index(int(key[0]))
         blobs = [bytes(blob) for frame in rows for blob in frame["blob"]]
@@ -122,6 +130,7 @@ class BucketProcessor(_Kept):
         """One bucket in one trigger."""
         from millstream.pipeline.slices import bucket_keeper
 
+        rest_imports()
         spread, _ = self._known()
         blobs: list[bytes] = []
         for frame in rows:
@@ -138,16 +147,15 @@ class BucketProcessor(_Kept):
 class _SparkStore:
     """Spark's state as what a cell keeps itself in."""
 
-    def __init__(self, ledger: ValueState, pieces: MapState) -> None:
-        self._ledger = ledger
+    def __init__(self, pieces: MapState) -> None:
         self._pieces = pieces
 
     def ledger(self) -> str | None:
-        found = self._ledger.get()
-        return None if found is None else str(found[0])
+        found = self._pieces.getValue(_LEDGER)
+        return None if found is None else bytes(found[0]).decode()
 
     def keep_ledger(self, text: str) -> None:
-        self._ledger.update((text,))
+        self._pieces.updateValue(_LEDGER, (text.encode(),))
 
     def piece(self, version: int, number: int) -> bytes:
         found = self._pieces.getValue((version, number))

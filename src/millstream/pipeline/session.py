@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
@@ -20,8 +21,11 @@ _MOST_PARTITIONS = 8
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 
 
-def session(master: str | None = None, **conf: object) -> SparkSession:
+def session(master: str | None = None, *, dedicated: bool = False, **conf: object) -> SparkSession:
     """A Spark session with the source `rdf`, on all cores of this machine unless `master` or spark-submit says otherwise.
+
+    `dedicated`: nothing but continuous queries over files runs in it, on this machine. A trigger then costs less, whereas
+    Spark's own work on many rows is slower.
 
     Settings go by keyword with `_` for `.` (`spark_driver_memory="4g"`), or as `**{"spark.driver.memory": "4g"}`; they come
     before those chosen here. A session that is already running is taken as it is, with the settings that can still change.
@@ -35,7 +39,7 @@ def session(master: str | None = None, **conf: object) -> SparkSession:
     builder = SparkSession.builder.appName("millstream")
     given = {name.replace("_", "."): _text(value) for name, value in conf.items()}
     submitted = {} if running else _submitted()
-    settings = {**_settings(master or submitted.get("spark.master")), **submitted, **given}
+    settings = {**_settings(master or submitted.get("spark.master"), dedicated=dedicated), **submitted, **given}
     if master is not None:
         settings["spark.master"] = master
     for name, value in settings.items():
@@ -44,6 +48,8 @@ def session(master: str | None = None, **conf: object) -> SparkSession:
             builder = builder.config(name, value)
     spark = builder.getOrCreate()
     register(spark)
+    if dedicated and not running and str(spark.sparkContext.master).startswith("local"):
+        write_no_checksums(spark)
     if not running and not re.fullmatch(r"local(\[.*\])?", str(spark.sparkContext.master)):
         check_workers(spark)
     return spark
@@ -61,6 +67,13 @@ def register(spark: SparkSession) -> None:
     spark.dataSource.register(Here)
 
 
+def write_no_checksums(spark: SparkSession) -> None:
+    """Has Hadoop write local files alone: a checksum is one more file, and each file one more process, its chmod."""
+    context = spark.sparkContext
+    java: Any = context._jvm
+    java.org.apache.hadoop.fs.FileSystem.getLocal(context._jsc.hadoopConfiguration()).setWriteChecksum(False)
+
+
 def _submitted() -> dict[str, str]:
     """What spark-submit was told: it has started Java already, and its settings are there."""
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
@@ -69,7 +82,7 @@ def _submitted() -> dict[str, str]:
     return dict(SparkConf().getAll())
 
 
-def _settings(master: str | None) -> dict[str, str]:
+def _settings(master: str | None, *, dedicated: bool) -> dict[str, str]:
     where = master or "local[*]"
     cores = os.cpu_count() or 2
     settings = {
@@ -99,6 +112,10 @@ def _settings(master: str | None) -> dict[str, str]:
         settings["spark.sql.streaming.checkpointFileManagerClass"] = (
             "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
         )
+        if dedicated:
+            # Java only hands bytes on here. Its second compiler takes half of a trigger's processor time for minutes, and
+            # what it makes of the little that is left to Java is no faster.
+            settings["spark.driver.defaultJavaOptions"] += " -XX:TieredStopAtLevel=1"
     return settings
 
 

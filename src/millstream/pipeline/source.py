@@ -27,6 +27,7 @@ from millstream.pipeline.files import Found, cuts_of, list_files
 from millstream.pipeline.offsets import Offset, Slice, move_on
 from millstream.pipeline.options import SourceOptions, read_options
 from millstream.pipeline.reading import Part, count_elements
+from millstream.pipeline.resting import rest_imports
 from millstream.rdf import parse_time_option
 from millstream.rdf.timing import TimeKind
 
@@ -280,6 +281,7 @@ def _read(options: SourceOptions, partition: InputPartition) -> Iterator[pa.Reco
     # Only here, in the tasks: Spark has several small processes that plan and never read.
     from millstream.pipeline.output import datasets_of, packed_of, rows_of
 
+    rest_imports()
     # Spark asks for one partition even where there is none.
     parts: list[tuple[Part, int]] = partition.value or []
     if options.dataset:

@@ -17,6 +17,7 @@ from millstream.operators.rows import ELEMENT, tick
 from millstream.pipeline.blobs import numbers_of, read_blob
 from millstream.pipeline.cell import Cell
 from millstream.pipeline.processor import ANSWERS, STATS, to_bytes
+from millstream.pipeline.resting import rest_imports
 from millstream.pipeline.rows import begins_of
 from millstream.pipeline.shared import Shared
 from millstream.pipeline.spread import Spread
@@ -29,6 +30,7 @@ def match_elements(
     job: str, pack: str, static: Shared | None, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """Blobs with whole elements to answers, in one task."""
+    rest_imports()
     matcher = _matchers.get(job)
     if matcher is None:
         data = None if static is None else StaticData.from_bytes(static.value)
