@@ -83,7 +83,8 @@ ALONE = 100_000
 
 
 def run(effort: Effort, progress: Progress) -> Part:
-    size, part = SIZES[effort], Part("incremental", ABOUT, missing=[*absent(), *adapter.absent()])
+    size = SIZES[effort]
+    part = Part("incremental", ABOUT, missing=[*absent(), *(adapter.absent() if size.led else [])])
     ours.warm_up()
     real = effort in REAL and snb.at_hand()
     progress.expect(2 * len(size.windows) + len(MINUTES) + 1 + real * len(DAYS))
@@ -152,7 +153,7 @@ def by_window(size: Size, path: Path, part: Part, progress: Progress) -> None:
     notes = [
         "stores are handed what some pattern matches, parsed, and asked after every update; they are timed on full windows",
         timed_at(size.peers),
-        LED.format(f"the whole stream, with windows up to {size.led:,},"),
+        *([LED.format(f"the whole stream, with windows up to {size.led:,},")] if size.led else []),
         f"time-out: more than {LIMIT.seconds:g} CPU seconds or {LIMIT.bytes / 1e9:g} GB to be parsed, filled and asked",
         f"peak: the most memory of the engine's process, measured from windows of {ALONE:,} on, where it does nothing else",
         "published, CGPM: charts without numbers, windows of 50 K to 30 M triples; says that lazy is ahead of not lazy",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.peers import ours
@@ -32,6 +32,7 @@ streams = st.lists(st.lists(triples, min_size=1, max_size=4), min_size=1, max_si
 )
 
 
+@settings(max_examples=50, deadline=None)
 @given(streams, st.integers(1, 9), st.integers(1, 40))
 def test_a_stream_comes_back_whole_and_up_to_any_time(
     tmp_path_factory: pytest.TempPathFactory, elements: list[Element], rows: int, before_ms: int
