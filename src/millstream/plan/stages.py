@@ -47,7 +47,7 @@ def stages_of(root: Node, *, at_rest: bool = False) -> list[Stages]:
     # The order of answers is no operator: whoever reports puts them in order.
     always = frozenset(place for place, node in enumerate(ordered) if isinstance(node, n.Ordered))
     found = dict.fromkeys(tuple(sorted(beyond | always)) for beyond in obstacles_of(root, at_rest=at_rest))
-    # With all of a plan in cells, a second stage still puts equal answers of several of them together.
+    # Nothing beyond: equal answers of several cells still have to meet, unless somebody adds them up anyway.
     return [split(root, beyond) for beyond in found if beyond or not at_rest]
 
 
