@@ -260,7 +260,7 @@ def test_a_run_in_steps_over_a_checkpoint_writes_what_one_run_does(folder: Path,
 
 
 def by_time(output: Path) -> list[tuple[int, list[str]]]:
-    """The answers of each time, in any order: it is that of ids, and a checkpoint lets terms be forgotten that come again."""
+    """The answers of each time, in any order: it is that of ids, and what a checkpoint lets be forgotten may come again."""
     head, *lines = output.read_text().splitlines()
     assert head.startswith("at_ms,")
     return [(at_ms, sorted(some)) for at_ms, some in groupby(lines, key=lambda line: int(line.split(",")[0]))]
