@@ -1,8 +1,7 @@
 """Different queries over the same patterns: registered in one engine, which runs what they have in common once, and apart.
 
 Each query is one that somebody might ask of professors with their courses and students: all of them, how many, the first,
-what is missing. Together and apart they must emit the same answers. In between every other query comes after the stream has
-begun, so that it has windows of its own.
+what is missing. Together and apart they must emit the same answers.
 """
 
 from __future__ import annotations
