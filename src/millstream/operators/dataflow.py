@@ -267,7 +267,8 @@ class Dataflow:
         for place, leaf in self._leaves.items():
             deltas = leaf.operator.drain(upto)
             if len(deltas.tick):
-                found[place] = one_number_a_change(deltas)
+                # As one change, what came and went on a grid may come to nothing.
+                found[place] = one_number_a_change(deltas) or None
         for place, other in self._others.items():
             found[place] = other.drain() or None
         self._flow(self._schedule, found, {})
