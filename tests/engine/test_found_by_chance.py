@@ -144,3 +144,11 @@ def test_sides_of_a_minus_do_not_share_the_name_of_the_graph_they_are_in(minus: 
     query = engine.register(f"PREFIX : <{NAMESPACE}> SELECT * {{ GRAPH ?g {{ ?a :p ?b MINUS {{ {minus} }} }} }}", "changes")
     engine.insert(nt("a p b", "a q b"), at_ms=0, graph=G)
     assert len(query.take()) == left
+
+
+@pytest.mark.parametrize("window", ["RANGE 4 TUMBLING", "RANGE 4 STEP 2"])
+@pytest.mark.parametrize("form", ["ASK", "SELECT (COUNT(*) AS ?n)", "SELECT DISTINCT ?y"])
+def test_what_leaves_on_a_grid_while_it_comes_again_is_no_change(form: str, window: str) -> None:
+    steps = [push(1, "a p b", "b q c"), push(5, "a p b", "b q c"), push(9, "d p e")]
+    for pattern in ("?x :p ?y", "?x :p ?y . ?y :q ?z"):
+        check(scenario(f"{form} {{ STREAM <{S}> [{window}] {{ {pattern} }} }}", *steps))

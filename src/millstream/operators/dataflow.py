@@ -297,11 +297,6 @@ class Dataflow:
         ticks = [t for leaf in self.leaves if (t := leaf.operator.next_tick) is not None]
         return min(ticks, default=None)
 
-    def close(self, at_tick: int) -> None:
-        """Lets go of all terms."""
-        for root in tuple(self.roots):
-            self.drop(root, at_tick)
-
     def _close(self, place: int, at_tick: int) -> None:
         """Lets go of the terms of a step."""
         if place in self._leaves:
