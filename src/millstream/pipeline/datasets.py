@@ -21,12 +21,12 @@ from pyoxigraph import DefaultGraph, Quad, Variable
 
 from millstream.errors import DataError
 from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.scanner import Scanner
+from millstream.kernels.scanner import Scanned, Scanner
 from millstream.kernels.scanner_summary import Summary
 from millstream.pipeline.blobs import graph_term
 from millstream.pipeline.files import format_of, is_by_line, is_message_log, open_piece
 from millstream.pipeline.keys import keys_of
-from millstream.pipeline.reading import CHUNK_STATEMENTS, Counted, Part, next_chunk
+from millstream.pipeline.reading import CHUNK_STATEMENTS, Counted, Part, next_chunk, scan
 from millstream.pipeline.routing import Router
 from millstream.pipeline.spread import Spread, StreamedSource
 from millstream.pipeline.static import write_chunk
@@ -59,7 +59,9 @@ def read_part_of(
             head = next_chunk(stream)
             # In the middle of a file there is nothing to announce.
             if piece.start or not is_message_log(head):
-                yield from _by_scanner(part, choice.format, scope, head, stream, dictionary, summary, counted)
+                scanner = Scanner(dictionary, graphs=choice.format is Format.N_QUADS, summary=summary, scope=scope + "l")
+                for found, _ in scan(scanner, head, stream, part.path, counted):
+                    yield _columns(found)
                 return
     with open_piece(part.path, part.start, part.end) as piece:
         counted.piece = piece
@@ -75,29 +77,6 @@ def scope_of(graph: str | None, path: str = "") -> str:
     """What names the blank nodes of a dataset's file."""
     place = os.path.abspath(path) if path else ""
     return "d" + hashlib.blake2b(f"{graph_term(graph)} {place}".encode(), digest_size=8).hexdigest()
-
-
-def _by_scanner(
-    part: Part,
-    format: Format,
-    scope: str,
-    head: bytes,
-    stream: ByteStream,
-    dictionary: Dictionary,
-    summary: Summary | None,
-    counted: Counted,
-) -> Iterator[tuple[Ids, Ids]]:
-    scanner = Scanner(dictionary, graphs=format is Format.N_QUADS, summary=summary, scope=scope + "l")
-    text, final = head, False
-    while not final:
-        ahead = next_chunk(stream)
-        final = not ahead
-        found = scanner.feed(text, final)
-        for line, column, reason, line_text in found.errors:
-            counted(Rejected(part.path, line, column, reason, line_text))
-        graph = np.full(len(found.s), -1, np.int64) if found.g is None else found.g
-        yield np.column_stack([found.s, found.p, found.o]), graph
-        text = ahead
 
 
 def encoded(
@@ -120,8 +99,12 @@ def _scanned(
     found = Scanner(dictionary, graphs=True, summary=summary).feed("".join(lines).encode(), True)
     for _, _, reason, text in found.errors:
         on_rejected(Rejected(name, None, None, reason, text))
-    assert found.g is not None
-    return np.column_stack([found.s, found.p, found.o]), found.g
+    return _columns(found)
+
+
+def _columns(found: Scanned) -> tuple[Ids, Ids]:
+    graph = np.full(len(found.s), -1, np.int64) if found.g is None else found.g
+    return np.column_stack([found.s, found.p, found.o]), graph
 
 
 # What is kept -----------------------------------------------------------------------------------------------------------

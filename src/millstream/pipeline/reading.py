@@ -24,7 +24,7 @@ from pyoxigraph import DefaultGraph, Triple
 from millstream.engine.graph_log import GraphElements, GraphLog
 from millstream.errors import DataError, OptionError
 from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.scanner import Scanner
+from millstream.kernels.scanner import Scanned, Scanner
 from millstream.kernels.scanner_summary import Summary
 from millstream.pipeline.files import Piece, format_of, is_by_line, is_message_log, open_piece
 from millstream.rdf import Format, OnRejected, Rejected, Rejections, StreamElement, parse_time_option
@@ -114,14 +114,14 @@ def read_part(
         graphs = choice.format is Format.N_QUADS and not choice.messages and part.element in (None, "graph")
         if timed and is_by_line(choice, part.time, part.element):
             stream = ByteStream(piece, Rejections(part.path, counted))
-            head = stream.read(CHUNK_BYTES)
+            head = next_chunk(stream)
             # In the middle of a file there is nothing to announce.
             if piece.start or not is_message_log(head):
                 yield from _by_scanner(part, head, stream, dictionary, summary, counted, choice.format is Format.N_QUADS)
                 return
         if graphs and (option is None or option.kind is TimeKind.PROV):
             stream = ByteStream(piece, Rejections(part.path, counted))
-            head = stream.read(CHUNK_BYTES)
+            head = next_chunk(stream)
             if not is_message_log(head):
                 yield from _by_graph(part, head, stream, dictionary, counted)
                 return
@@ -186,13 +186,7 @@ def _by_scanner(
     scanner = Scanner(dictionary, graphs=graphs, summary=summary, scope=scope_of(part) + "l")
     arrival_ms = None if part.rate is not None else part.arrival_ms
     before = 0
-    text, final = head, False
-    while not final:
-        ahead = next_chunk(stream)
-        final = not ahead
-        found = scanner.feed(text, final)
-        for line, column, reason, line_text in found.errors:
-            counted(Rejected(part.path, line, column, reason, line_text))
+    for found, last in scan(scanner, head, stream, part.path, counted):
         elements = scanner.statements - before
         yield Reading(
             triples=np.column_stack([found.s, found.p, found.o]),
@@ -202,28 +196,33 @@ def _by_scanner(
             number=found.index if arrival_ms is None else None,
             elements=elements,
             rejected=counted.take(),
-            last=final,
+            last=last,
         )
         before = scanner.statements
-        text = ahead
 
 
 def _by_graph(part: Part, head: bytes, stream: ByteStream, dictionary: Dictionary, counted: Counted) -> Iterator[Reading]:
     # Without a summary: only who sees every quad knows where a graph ends.
     scanner = Scanner(dictionary, graphs=True, scope=scope_of(part) + "l")
     log = GraphLog(dictionary, Rejections(part.path, counted))
-    text = head
-    while text:
-        scanned = scanner.feed(text)
-        for line, column, reason, line_text in scanned.errors:
-            counted(Rejected(part.path, line, column, reason, line_text))
-        yield _reading(log.take(scanned), counted.take(), last=False)
-        text = next_chunk(stream)
-    scanned = scanner.feed(b"", True)
-    for line, column, reason, line_text in scanned.errors:
-        counted(Rejected(part.path, line, column, reason, line_text))
-    yield _reading(log.take(scanned), counted.take(), last=False)
+    for found, _ in scan(scanner, head, stream, part.path, counted):
+        yield _reading(log.take(found), counted.take(), last=False)
     yield _reading(log.finish(), counted.take(), last=True)
+
+
+def scan(
+    scanner: Scanner, head: bytes, stream: ByteStream, path: str, on_rejected: OnRejected
+) -> Iterator[tuple[Scanned, bool]]:
+    """What a scanner finds in a head and all that follows it, chunk by chunk, and whether a chunk is the last."""
+    text, last = head, False
+    while not last:
+        ahead = next_chunk(stream)
+        last = not ahead
+        found = scanner.feed(text, last)
+        for line, column, reason, line_text in found.errors:
+            on_rejected(Rejected(path, line, column, reason, line_text))
+        yield found, last
+        text = ahead
 
 
 def _reading(found: GraphElements, rejected: int, *, last: bool) -> Reading:
