@@ -19,6 +19,7 @@ OTHERS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#5B5B5B", "#8C6D1F", "#8B
 MARKS = ("s", "^", "D", "v", "P", "X", "*")
 PEERS = ("S-Rev", "pyoxigraph", "DuckDB", "pyoxigraph, every hundred", "rdflib", "Pathway")
 MOST_TICKS = 8
+FEW_POWERS = 300
 INK, FAINT = "#262626", "#D9D9D9"
 _STYLE: Any = {
     "font.size": 10,
@@ -102,6 +103,8 @@ def _figure(pyplot: Any, plot: Plot) -> Any:
     else:
         _lines(axes, plot.series, look)
         _tick_where_measured(axes, plot.series)
+    if plot.log_y:
+        _tick_plainly(axes.yaxis, axes.get_ylim())
     axes.set_title(plot.title, pad=12)
     axes.set_xlabel(plot.x_label)
     axes.set_ylabel(plot.y_label)
@@ -184,6 +187,17 @@ def _tick_where_measured(axes: Any, all_series: Sequence[Series]) -> None:
     if len(xs) <= MOST_TICKS:
         axes.set_xticks(xs, [f"{x:,g}" if x < 1e6 else f"{x / 1e6:,.3g} M" for x in xs])
         axes.set_xticks([], minor=True)
+
+
+def _tick_plainly(axis: Any, limits: tuple[float, float]) -> None:
+    """Numbers instead of powers where a logarithmic axis is so short that it would show few powers of ten."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    low, high = limits
+    if high < FEW_POWERS * low:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter(lambda value, _: f"{value:,.12g}")
+        axis.set_minor_formatter(NullFormatter())
 
 
 def _beside(axes: Any, all_series: Sequence[Series], kinds: list[str], look: dict[str, tuple[str, str, float]]) -> None:
