@@ -1,16 +1,19 @@
 """What Spark offers by itself for joins over a sliding window: stream-stream joins, and the window joined anew.
 
-Both read parsed terms from Parquet, a file a trigger. They are set up as well as we know: one state store a join instead of
-four, kept by its changes; the window's rows that matter held in memory from trigger to trigger, the rest never kept.
+Both read a file a trigger, named after the time of its first triple: N-Triples with the time behind each statement, or
+Parquet with parsed terms. They are set up as well as we know: one state store a join instead of four, kept by its changes;
+the window's rows that matter held in memory from trigger to trigger, the rest never kept; lines cut at their blanks, which
+is less than parsing them.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from itertools import pairwise
 from pathlib import Path
+from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,29 +22,56 @@ from pyspark.sql import functions as f
 
 from benchmarks.peers.question import connected, names_of, variables_of
 from benchmarks.spark_jobs import Ran, bindings_of, run_stream, tree_cpu_s
-from benchmarks.workloads import Patterns, Triple
+from benchmarks.workloads import Patterns, Triple, lines
 
 # One store with several column families for a join, instead of four stores: about a third less time a trigger.
 _JOIN_STATE = ("spark.sql.streaming.join.stateFormatVersion", "3")
+_AT = " # "
+
+Stream: TypeAlias = Callable[[SparkSession, Path], DataFrame]
+"""Rows with s, p, o, at and at_ms."""
 
 
-def write_parquet(folder: Path, triples: Iterable[Triple], cuts: list[int]) -> None:
+def write_parquet(folder: Path, triples: Sequence[Triple], cuts: Sequence[int]) -> None:
     """The triples with their times, parsed; a file for all between two cuts."""
-    folder.mkdir(parents=True)
-    remaining = iter(triples)
-    for number, (first, end) in enumerate(pairwise(cuts)):
-        some = [next(remaining) for _ in range(first, end)]
+    for first, end, path in _paths(folder, cuts, "parquet"):
         at = pa.array(range(first, end), pa.int64())
-        columns = {name: pa.array([t[i] for t in some]) for i, name in enumerate("spo")}
-        table = pa.table({**columns, "at_ms": at, "at": at.cast(pa.timestamp("ms", "UTC"))})
-        path = folder / f"{number:05d}.parquet"
-        pq.write_table(table, path)
+        columns = {name: pa.array([t[i] for t in triples[first:end]]) for i, name in enumerate("spo")}
+        pq.write_table(pa.table({**columns, "at_ms": at, "at": at.cast(pa.timestamp("ms", "UTC"))}), path)
+
+
+def write_text(folder: Path, triples: Sequence[Triple], cuts: Sequence[int]) -> None:
+    """The same as N-Triples, the times as comments."""
+    for first, end, path in _paths(folder, cuts, "nt"):
+        path.write_text("".join(f"{line[:-1]}{_AT}{first + i}\n" for i, line in enumerate(lines(iter(triples[first:end])))))
+
+
+def _paths(folder: Path, cuts: Sequence[int], suffix: str) -> Iterator[tuple[int, int, Path]]:
+    folder.mkdir(parents=True)
+    for number, (first, end) in enumerate(pairwise(cuts)):
+        path = folder / f"{first:012d}.{suffix}"
+        yield first, end, path
         # Spark takes files in the order of their times.
         os.utime(path, (1_000_000_000 + number, 1_000_000_000 + number))
 
 
+def parquet(spark: SparkSession, folder: Path) -> DataFrame:
+    """What `write_parquet` wrote, as a stream."""
+    schema = spark.read.parquet(str(folder)).schema
+    return spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
+
+
+def text(spark: SparkSession, folder: Path) -> DataFrame:
+    """What `write_text` wrote, as a stream."""
+    whole = spark.readStream.option("maxFilesPerTrigger", 1).text(str(folder))
+    parts = f.split("value", " ", 3)
+    at_ms = f.substring_index(parts[2], _AT, -1).cast("long")
+    terms = [parts[0].alias("s"), parts[1].alias("p"), f.substring_index(parts[2], f" .{_AT}", 1).alias("o")]
+    return whole.select(*terms, at_ms.alias("at_ms"), f.timestamp_millis(at_ms).alias("at"))
+
+
 def by_joins(
-    spark: SparkSession, patterns: Patterns, window: int, folder: Path, checkpoint: Path, limit_s: int | None = None
+    spark: SparkSession, stream: Stream, patterns: Patterns, window: int, folder: Path, checkpoint: Path, limit_s: int
 ) -> Ran:
     """Spark's stream-stream joins."""
     spark.conf.set(*_JOIN_STATE)
@@ -50,17 +80,17 @@ def by_joins(
     def take(batch: DataFrame, _: int) -> None:
         _keep(ran, batch, names)
 
-    whole = _joined(lambda: _streamed(spark, folder), patterns, window, streaming=True)
+    whole = _joined(lambda: stream(spark, folder), patterns, window, streaming=True)
     ran.progress, ran.stopped = run_stream(whole.select(*names), checkpoint, take, limit_s)
     return ran
 
 
 def by_recomputing(
-    spark: SparkSession, patterns: Patterns, window: int, folder: Path, checkpoint: Path, limit_s: int | None = None
+    spark: SparkSession, stream: Stream, patterns: Patterns, window: int, folder: Path, checkpoint: Path, limit_s: int
 ) -> Ran:
     """Spark SQL over everything that can be in a window with the batch's rows."""
     names, ran = names_of(patterns), Ran([], 0)
-    firsts = [_first_ms(path) for path in sorted(folder.iterdir())]
+    firsts = sorted(int(path.stem) for path in folder.iterdir())
     latest = f.greatest(*(f"ms{n}" for n in range(len(patterns))))
     held: list[DataFrame] = []
 
@@ -73,19 +103,8 @@ def by_recomputing(
         whole = _joined(lambda: held[0], patterns, window, streaming=False)
         _keep(ran, whole.where(latest >= first_ms).select(*names).distinct(), names)
 
-    ran.progress, ran.stopped = run_stream(_streamed(spark, folder), checkpoint, take, limit_s)
+    ran.progress, ran.stopped = run_stream(stream(spark, folder), checkpoint, take, limit_s)
     return ran
-
-
-def _first_ms(path: Path) -> int:
-    statistics = pq.read_metadata(path).row_group(0).column(3).statistics
-    assert statistics is not None
-    return int(statistics.min or 0)
-
-
-def _streamed(spark: SparkSession, folder: Path) -> DataFrame:
-    schema = spark.read.parquet(str(folder)).schema
-    return spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
 
 
 def _keep(ran: Ran, found: DataFrame, names: list[str]) -> None:
