@@ -1,7 +1,7 @@
 """However elements come in, one by one, in tables or as bytes, in whatever pieces: the answers are those of the reference.
 
-The first test catches what depends on the cuts of tables, the second on those of bytes, in each of the ways that the engine
-has for them: short ways for clean input, the readers for the rest, with parts switched off and on.
+The first test catches what depends on the cuts of tables and documents, the second on those of bytes, in each of the ways
+that the engine has for them: short ways for clean input, the readers for the rest, with parts switched off and on.
 """
 
 from __future__ import annotations
@@ -9,14 +9,17 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyoxigraph import Literal, NamedNode, Triple
 
-from millstream import Engine
+from millstream import DataError, Engine
+from millstream.rdf import StreamElement
 from tests.engine.machines import assert_same, flat, table_of
 from tests.engine.scenarios import GRAPHS, STREAMS, queries, triples
 from tests.reference import Change, Reference
@@ -69,12 +72,26 @@ def timelines(draw: st.DrawFn) -> Timeline:
     return Timeline(draw(queries()), draw(OUTPUTS), loaded, tuple(elements))
 
 
+def graphs_of(elements: list[tuple[str, tuple[str, ...], int]]) -> str:
+    """The elements as graphs of TriG that say when they happened."""
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    graphs = []
+    for number, (_, some_triples, at_ms) in enumerate(elements):
+        at = (epoch + timedelta(milliseconds=at_ms)).isoformat(timespec="milliseconds")
+        time = (
+            f'<g:{number}> <http://www.w3.org/ns/prov#generatedAtTime> "{at}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .'
+        )
+        graphs.append(f"<g:{number}> {{ {' '.join(some_triples)} }} {time}\n")
+    return "".join(graphs)
+
+
 @some
 @given(timelines(), OPTIONS, st.data())
-def test_answers_do_not_depend_on_how_tables_are_cut(
+def test_answers_do_not_depend_on_how_tables_and_documents_are_cut(
     timeline: Timeline, options: dict[str, bool], data: st.DataObject
 ) -> None:
-    ways = data.draw(st.lists(st.sampled_from(["push", "table", "table", "record batch"]), min_size=1, max_size=20))
+    ways = data.draw(st.lists(st.sampled_from(["push", "table", "record batch", "graphs", "live"]), min_size=1, max_size=20))
+    together = data.draw(st.sampled_from([1, 2, 5, 10_000]))
     sizes = data.draw(st.lists(st.integers(1, 8), min_size=len(ways), max_size=len(ways)))
 
     def feed(engine: Engine) -> None:
@@ -90,6 +107,11 @@ def test_answers_do_not_depend_on_how_tables_are_cut(
                         engine.push(stream, "\n".join(some_triples), at_ms=at_ms)
                 elif way == "table":
                     engine.push_table(stream, table_of(part))
+                elif way == "graphs":
+                    with patch("millstream.engine.scanning._TOGETHER", together):
+                        engine.read(stream, graphs_of(part).encode(), format="trig")
+                elif way == "live":
+                    engine.read(stream, iter([graphs_of(part)]), format="trig", element="graph")
                 else:
                     for batch in table_of(part).to_batches():
                         engine.read(stream, batch)
@@ -142,3 +164,36 @@ def test_repeats_within_an_element_of_a_table_count_once(window: str) -> None:
     timeline = Timeline(text, "changes", (), elements)
     emitted, _ = timeline.found(lambda engine: engine.push_table(STREAMS[0], table_of(list(elements))), {})
     assert_same(emitted, timeline.expected()[0])
+
+
+def _of_three(number: int) -> tuple[str, tuple[str, ...], int]:
+    return STREAMS[0], (f"<http://example.org/{number}> <http://example.org/p> <http://example.org/b> .",), number
+
+
+def test_what_comes_before_a_fault_is_taken_where_engines_are_strict() -> None:
+    engine = Engine(strict=True)
+    query = engine.register(f"SELECT * WHERE {{ STREAM <{STREAMS[0]}> [RANGE 9] {{ ?x <http://example.org/p> ?y }} }}")
+    first, second, third = (graphs_of([_of_three(number)]).replace("g:0", f"g:{number}") for number in range(3))
+    with pytest.raises(DataError):
+        engine.read(STREAMS[0], (first + second + "<g:x> { no triple }\n" + third).encode(), format="trig")
+    assert len(query.take()) == 2
+
+
+def test_what_comes_before_an_element_that_the_engine_refuses_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = (
+        Triple(NamedNode(f"http://example.org/{s}"), NamedNode("http://example.org/p"), Literal("v")) for s in "ab"
+    )
+    nested = Triple(one.subject, one.predicate, other)
+    elements = [
+        StreamElement((one,), 0),
+        StreamElement((other,), 1),
+        StreamElement((one, nested), 2),
+        StreamElement((one,), 3),
+    ]
+    monkeypatch.setattr("millstream.engine.engine.read_elements", lambda *_, **__: iter(elements))
+    engine = Engine()
+    query = engine.register(f"SELECT * WHERE {{ STREAM <{STREAMS[0]}> [RANGE 9] {{ ?x <http://example.org/p> ?y }} }}")
+    with pytest.raises(DataError):
+        engine.read(STREAMS[0], b"", format="trig")
+    assert [answer.at_ms for answer in query.take()] == [0, 1]
+    assert engine.stats["elements"] == 2

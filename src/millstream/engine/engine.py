@@ -28,6 +28,7 @@ from millstream.engine.snapshot import pack, unpack
 from millstream.errors import DataError, LateElementError
 from millstream.operators.rows import ELEMENT, GRID, tick
 from millstream.rdf import Rejected, read_changes, read_elements, read_quads
+from millstream.rdf.inputs import is_all_there
 
 DEFAULT_MAX_PENDING = 10_000_000
 _TRIPLES_A_LOAD = 1 << 16
@@ -179,11 +180,14 @@ class Engine:
             if not self._push_rows(state, triples, time_ms):
                 self._push_text(state, *self._encoder.text_of(triples), time_ms)
         else:
-            data, scope = self._encoder.text_of(triples)
-            if scope or not self._push_rows(state, data.decode("utf-8", "surrogateescape"), time_ms):
-                self._push_text(state, data, scope, time_ms)
+            self._push_one(state, triples, time_ms)
         if core.undelivered:
             core.deliver()
+
+    def _push_one(self, stream: Stream, triples: object, at_ms: int) -> None:
+        data, scope = self._encoder.text_of(triples)
+        if scope or not self._push_rows(stream, data.decode("utf-8", "surrogateescape"), at_ms):
+            self._push_text(stream, data, scope, at_ms)
 
     def _push_text(self, stream: Stream, data: bytes, scope: str, at_ms: int) -> None:
         intake = self._encoder.encode_text(data, scope, stream.summary, counted=stream.counted)
@@ -249,10 +253,12 @@ class Engine:
             strict=self._options.strict,
             clock_ms=clock_ms,
         )
+        if is_all_there(source) and self._ordering.passes_through:
+            self._scanning.read_elements(state, elements)
+            return
         for found in elements:
             self._check_pending()
-            intake = self._encoder.encode(found.triples, state.summary, counted=state.counted)
-            self._offer(checked_time(found.at_ms), Element(state.iri, intake))
+            self._push_one(state, found.triples, checked_time(found.at_ms))
             self._core.deliver()
 
     # Time and order ---------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -17,10 +17,13 @@ from millstream.engine.intake import Encoder, Intake
 from millstream.engine.lines import LineSource, batch_at_rate, first_at, graph_sources, scanned, set_aside, time_at
 from millstream.engine.options import checked_time
 from millstream.engine.ordering import Ordering
-from millstream.engine.tables import clean_table, table_batch
+from millstream.engine.tables import clean_table, repeats, table_batch
 from millstream.errors import DataError
 from millstream.kernels.scanner import Scanned, Scanner
-from millstream.rdf import Format, OnRejected, Rejections
+from millstream.rdf import Format, OnRejected, Rejections, StreamElement
+
+Ids = npt.NDArray[np.int64]
+_TOGETHER = 10_000
 
 
 class Scanning:
@@ -120,32 +123,55 @@ class Scanning:
         return True
 
     def _offer_graphs(self, stream: Stream, found: GraphElements) -> None:
-        """Elements in the order of the log: those in time order together, late ones by themselves."""
-        bounds = np.searchsorted(found.element, np.arange(len(found.at_ms) + 1))
-        first, point = 0, self._ordering.point_ms
-        for place, at_ms in enumerate(found.at_ms.tolist()):
-            if point is None or at_ms >= point:
-                point = at_ms
-                continue
-            self._offer_run(stream, found, bounds, first, place)
-            some = found.triples[bounds[place] : bounds[place + 1]]
-            self._set_late(checked_time(at_ms), Element(stream.iri, Intake(some, np.arange(len(some)), len(some))))
-            first = place + 1
-        self._offer_run(stream, found, bounds, first, len(found.at_ms))
+        self._offer_elements(stream, found.triples, found.element, found.at_ms)
 
-    def _offer_run(self, stream: Stream, found: GraphElements, bounds: npt.NDArray[np.int64], first: int, last: int) -> None:
-        if first == last:
+    def read_elements(self, stream: Stream, elements: Iterator[StreamElement]) -> None:
+        """What readers make of a source that is all there, many elements at a time."""
+        for some in _together(elements):
+            sizes = [len(found.triples) for found in some]
+            element = np.repeat(np.arange(len(some)), sizes)
+            at_ms = np.array([found.at_ms for found in some], np.int64)
+            text = "".join([f"{triple} .\n" for found in some for triple in found.triples])
+            found = Scanner(self._core.dictionary).feed(text.encode(), True)
+            if found.errors:
+                # What comes before an element that cannot be taken is taken.
+                line, column, reason, bad = found.errors[0]
+                at_ms = at_ms[: element[line - 1]]
+            triples = np.column_stack([found.s, found.p, found.o])
+            element = element[found.index]
+            kept = (element < len(at_ms)) & ~repeats(element, triples)
+            self._offer_elements(stream, triples[kept], element[kept], at_ms)
+            self._core.deliver()
+            if found.errors:
+                raise DataError(reason, source="triples", line=None, column=column, text=bad)
+
+    def _offer_elements(self, stream: Stream, triples: Ids, element: Ids, at_ms: Ids) -> None:
+        """Elements as they come: those in time order together, late ones by themselves."""
+        bounds = np.searchsorted(element, np.arange(len(at_ms) + 1))
+        first, point = 0, self._ordering.point_ms
+        for place, time_ms in enumerate(at_ms.tolist()):
+            if point is None or time_ms >= point:
+                point = time_ms
+                continue
+            self._offer_run(stream, triples, bounds[first : place + 1], at_ms[first:place])
+            some = triples[bounds[place] : bounds[place + 1]]
+            self._set_late(checked_time(time_ms), Element(stream.iri, Intake(some, np.arange(len(some)), len(some))))
+            first = place + 1
+        self._offer_run(stream, triples, bounds[first:], at_ms[first:])
+
+    def _offer_run(self, stream: Stream, triples: Ids, bounds: Ids, at_ms: Ids) -> None:
+        """Elements in time order; the bounds are those of each among the triples."""
+        if not len(at_ms):
             return
         self._check_pending()
-        low, high = int(bounds[first]), int(bounds[last])
-        at_ms = found.at_ms[first:last]
+        low, high = int(bounds[0]), int(bounds[-1])
         checked_time(int(at_ms[0]))
-        totals = stream.triples + bounds[first + 1 : last + 1] - low
+        totals = stream.triples + bounds[1:] - low
         number = stream.triples + 1 + np.arange(high - low)
-        element = found.element[low:high] - first
+        element = np.repeat(np.arange(len(at_ms)), np.diff(bounds))
         counts = (stream.triples, stream.elements + 1)
-        batch = ElementBatch(stream.iri, at_ms, found.triples[low:high], element, number, totals, *counts)
-        self._take_batch(stream, batch, last - first)
+        batch = ElementBatch(stream.iri, at_ms, triples[low:high], element, number, totals, *counts)
+        self._take_batch(stream, batch, len(at_ms))
 
     def _offer_lines(self, stream: Stream, found: Scanned, first: int, last: int, rate: Fraction) -> None:
         """The statements of a source from one number up to another; those that are late are set aside first."""
@@ -167,3 +193,21 @@ class Scanning:
             line, column, reason, text = found.errors[0]
             raise DataError(reason, source=source.name, line=line, column=column, text=text)
         set_aside(source, found, self._set_aside)
+
+
+def _together(elements: Iterator[StreamElement]) -> Iterator[list[StreamElement]]:
+    """Elements in portions of some thousand triples; should reading fail, what came before is a portion as well."""
+    waiting: list[StreamElement] = []
+    triples = 0
+    try:
+        for found in elements:
+            checked_time(found.at_ms)
+            waiting.append(found)
+            triples += len(found.triples)
+            if max(triples, len(waiting)) >= _TOGETHER:
+                yield waiting
+                waiting, triples = [], 0
+    except Exception:
+        yield waiting
+        raise
+    yield waiting

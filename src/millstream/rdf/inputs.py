@@ -10,11 +10,13 @@ import glob
 import io
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
+
+import pyarrow as pa
 
 from millstream.errors import DataError
 from millstream.rdf.element import OnRejected, Rejections
@@ -148,6 +150,16 @@ def open_file(path: Path) -> Iterator[IO[bytes]]:
 def is_readable(source: object) -> bool:
     """Whether a source is a file object."""
     return callable(getattr(source, "read", None))
+
+
+def is_all_there(source: object) -> bool:
+    """Whether nobody will be waited for while a source is read."""
+    if isinstance(source, str | os.PathLike):
+        return not Path(source).is_fifo()
+    if is_readable(source):
+        seekable = getattr(source, "seekable", None)
+        return callable(seekable) and bool(seekable())
+    return isinstance(source, bytes | bytearray | memoryview | Sequence | pa.Table | pa.RecordBatch)
 
 
 def name_of(source: object) -> str:
