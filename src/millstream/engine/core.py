@@ -19,6 +19,7 @@ from millstream.engine.batch import ElementBatch
 from millstream.engine.datasets import Graph, Triples
 from millstream.engine.feeding import Feeding
 from millstream.engine.feeds import NEVER
+from millstream.engine.graph_lane import GraphLanes
 from millstream.engine.intake import Intake
 from millstream.engine.lane import Lanes, Row
 from millstream.engine.options import Options, named_iri
@@ -95,6 +96,8 @@ class Core:
         self.dictionary = Dictionary()
         self.streams: dict[str, Stream] = {}
         self.graphs: dict[str | None, Graph] = {None: Graph(self.dictionary)}
+        self._graph_lanes: dict[str | None, GraphLanes | None] = {}
+        """The short ways into all queries that read a graph; None if some query has none."""
         self.before = NEVER
         self.counts = {"changes": 0, "late": 0, "rejected": 0}
         self.undelivered: deque[tuple[Callable[[Answer], object], Answer]] = deque()
@@ -252,6 +255,34 @@ class Core:
         if self._until_housekeeping <= 0:
             self.housekeeping()
 
+    def find_graph_lanes(self, graph: str | None) -> GraphLanes | None:
+        """The lanes of a graph, looked for once after every change of the queries."""
+        if self.feeding.active:
+            return None
+        if graph not in self._graph_lanes:
+            lanes = GraphLanes(Scanner(self.dictionary))
+            runs = [run for run in self.runs if run.reads(graph)]
+            found = lanes if all(lanes.add(run, graph) for run in runs) else None
+            if any(run.has_first_change_ahead for run in runs):
+                # It passes with the first change, so look again at the next.
+                return None
+            self._graph_lanes[graph] = found
+        return self._graph_lanes[graph]
+
+    def change_triple(
+        self, graph: str | None, lanes: GraphLanes, triple: tuple[int, int, int], at_tick: int, *, insert: bool
+    ) -> None:
+        """As `change_graph` with one triple, for queries that all have a lane."""
+        found = self.graphs.get(graph)
+        if found is None:
+            found = self.graphs[graph] = Graph(self.dictionary)
+        if found.insert_one(triple) if insert else found.delete_one(triple, at_tick):
+            self.counts["changes"] += 1
+            lanes.take(triple, 1 if insert else -1, at_tick)
+        self._until_housekeeping -= 1
+        if self._until_housekeeping <= 0:
+            self.housekeeping()
+
     def hand_on(self, stream: Stream, batch: ElementBatch, elements: int, triples: int) -> None:
         stream.elements += elements
         stream.triples += triples
@@ -300,6 +331,7 @@ class Core:
         """Queries that read some streams have come or gone, or ask for other triples."""
         for iri in streams:
             self._summarise(self.streams[iri])
+        self._graph_lanes.clear()
         self.feeding.arrange()
 
     def _summarise(self, stream: Stream) -> None:

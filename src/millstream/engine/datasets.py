@@ -69,6 +69,29 @@ class Graph:
             self.size -= len(gone)
         return where
 
+    def insert_one(self, triple: tuple[int, int, int]) -> bool:
+        """As `insert` of one; whether it was not there."""
+        number = self._numbers.enter_one(triple)
+        if number < 0:
+            return False
+        place = number - TUPLE
+        self._make_room(place + 1)
+        self._rows[place] = triple
+        self._present[place] = True
+        self._dictionary.hold(np.array(triple, np.int64))
+        self.size += 1
+        return True
+
+    def delete_one(self, triple: tuple[int, int, int], at_tick: int) -> bool:
+        """As `delete` of one; whether it was there."""
+        number = self._numbers.leave_one(triple)
+        if number < 0:
+            return False
+        self._present[number - TUPLE] = False
+        self._dictionary.release(np.array(triple, np.int64), at_tick)
+        self.size -= 1
+        return True
+
     def triples(self) -> Triples:
         """All of them, in no order that means anything."""
         found: Triples = self._rows[self._present]

@@ -128,6 +128,10 @@ class Engine:
         time_ms = None if at_ms is None else checked_time(at_ms)
         name = graph_iri(graph)
         data, scope = self._encoder.text_of(triples)
+        if not scope and b"\n" not in data.rstrip() and self._change_triple(data, time_ms, name, insert=insert):
+            if self._core.undelivered:
+                self._core.deliver()
+            return
 
         def change(engine: Engine) -> None:
             found = engine._encoder.encode_text(data, scope, None, counted=False)
@@ -141,6 +145,24 @@ class Engine:
             self._try_out(change)
         change(self)
         self._core.deliver()
+
+    def _change_triple(self, data: bytes, at_ms: int | None, graph: str | None, *, insert: bool) -> bool:
+        """Takes a change of one triple the short way, if all queries have one and nothing is in its way."""
+        core = self._core
+        lanes = None if core.pending.may_overflow() else core.find_graph_lanes(graph)
+        if lanes is None or (at_ms is not None and not self._ordering.is_next(at_ms)):
+            return False
+        found = lanes.scanner.feed_whole(data.decode("utf-8", "surrogateescape"))
+        if found is None or len(found[0]) != 1:
+            return False
+        (row,), _, _ = found
+        at_tick = core.now_tick
+        if at_ms is not None:
+            at_tick = tick(at_ms, ELEMENT)
+            self._ordering.see(at_ms)
+            core.pass_time(at_tick + 1)
+        core.change_triple(graph, lanes, row[:3], at_tick, insert=insert)
+        return True
 
     # Queries ----------------------------------------------------------------------------------------------------------
 

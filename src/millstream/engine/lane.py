@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import numpy as np
 
 from millstream.engine.counting import CountFeed
 from millstream.engine.feeds import TimeFeed
@@ -20,16 +23,59 @@ from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanner
 from millstream.language.windows import All, Now, Range, Slide, Triples
 from millstream.operators.component import JoinComponent
+from millstream.operators.matching import Matcher
 from millstream.operators.rows import FOREVER
 
 Row = tuple[int, int, int, int]
 """Subject, predicate, object, and the statement's place in its element."""
 
-_PAIR, _SUBJECT, _OBJECT, _SAME = range(4)
+PAIR, SUBJECT, OBJECT, SAME = range(4)
 """What a pattern takes of a triple: both ends, one of them, or one where they are the same."""
 
 
-class _Reader:
+R = TypeVar("R")
+
+
+@dataclass(slots=True)
+class _Asked(Generic[R]):
+    """The routes of triples with one predicate, by the constant they ask for."""
+
+    any: list[R] = field(default_factory=list)
+    by_subject: dict[int, list[R]] = field(default_factory=dict)
+    by_object: dict[int, list[R]] = field(default_factory=dict)
+
+
+class Routes(Generic[R]):
+    """Where triples go, found by what they have."""
+
+    def __init__(self) -> None:
+        self._by_predicate: dict[int, _Asked[R]] = {}
+
+    def add(self, constants: tuple[int, int, int], route: R) -> None:
+        """A route for triples with a predicate, and a subject or an object unless that is -1."""
+        s, p, o = constants
+        asked = self._by_predicate.setdefault(p, _Asked())
+        if s >= 0:
+            asked.by_subject.setdefault(s, []).append(route)
+        elif o >= 0:
+            asked.by_object.setdefault(o, []).append(route)
+        else:
+            asked.any.append(route)
+
+    def of(self, s: int, p: int, o: int) -> list[R]:
+        """The routes of a triple."""
+        asked = self._by_predicate.get(p)
+        if asked is None:
+            return []
+        found = asked.any
+        if asked.by_object and (more := asked.by_object.get(o)):
+            found = found + more
+        if asked.by_subject and (more := asked.by_subject.get(s)):
+            found = found + more
+        return found
+
+
+class Reader:
     """One query that reads the stream."""
 
     __slots__ = ("contents", "element", "run")
@@ -41,9 +87,12 @@ class _Reader:
         """The last element of which it was fed something."""
 
 
-# Where a triple goes: what the pattern takes, the end of its window, the part of the query and its view, the query; and
-# where the window counts, its number and that of the pattern.
-_Route = tuple[int, Callable[[int], int], JoinComponent, int, _Reader, int, int]
+Passes = Callable[[int, int], bool]
+"""Whether filters let a triple with a subject and an object into a pattern."""
+
+# Where a triple goes: what the pattern takes, its filters if it has some, the end of its window, the part of the query and
+# its view, the query; and where the window counts, its number and that of the pattern.
+_Route = tuple[int, Passes | None, Callable[[int], int], JoinComponent, int, Reader, int, int]
 _UNCOUNTED = -1
 
 
@@ -61,23 +110,6 @@ class _Counting:
         """What the present element has brought."""
 
 
-@dataclass(slots=True)
-class _Routes:
-    """The routes of triples with one predicate, by the constant they ask for."""
-
-    any: list[_Route] = field(default_factory=list)
-    by_subject: dict[int, list[_Route]] = field(default_factory=dict)
-    by_object: dict[int, list[_Route]] = field(default_factory=dict)
-
-    def of(self, s: int, o: int) -> list[_Route]:
-        found = self.any
-        if self.by_object and (more := self.by_object.get(o)):
-            found = found + more
-        if self.by_subject and (more := self.by_subject.get(s)):
-            found = found + more
-        return found
-
-
 class Lanes:
     """The ways of one stream's elements into all its readers."""
 
@@ -85,7 +117,7 @@ class Lanes:
         self.scanner = scanner
         """For elements that come as text, one by one."""
         self._touch = dictionary.touch_two
-        self._routes: dict[int, _Routes] = {}
+        self._routes: Routes[_Route] = Routes()
         self._feeds: list[TimeFeed] = []
         self._countings: list[_Counting] = []
         self._ending: list[QueryRun] = []
@@ -95,14 +127,12 @@ class Lanes:
 
     def add(self, run: QueryRun, stream: str) -> bool:
         """Adds a reader, if it can have a lane."""
-        if run.has_first_change_ahead or not all(_is_short(outlet) for outlet in run.outlets):
+        if not has_lane(run):
             return False
-        if not all(isinstance(c, JoinComponent) for c in run.operator.components):
-            return False
-        reader = _Reader(run)
+        reader = Reader(run)
         for i in run.contents.of_stream(stream):
             feed, matcher = i.feed, i.matcher
-            if i.union is not None or matcher.has_tests or matcher.compares:
+            if i.union is not None or matcher.compares:
                 return False
             match feed:
                 case TimeFeed():
@@ -113,24 +143,17 @@ class Lanes:
                     self._countings.append(_Counting(feed))
                 case _:
                     return False
-            for number, (s, p, o), same in matcher.scanned:
+            for number, constants, same in matcher.scanned:
                 place = run.operator.view_of(number)
                 if place is None:
                     return False
                 component, view = place
-                shape = _SAME if same else _OBJECT if s >= 0 else _SUBJECT if o >= 0 else _PAIR
-                route = (shape, end_of, component, view, reader, counting, number)
+                passes = filters_of(matcher, number)
+                route = (shape_of(constants, same=same), passes, end_of, component, view, reader, counting, number)
                 if counting != _UNCOUNTED:
                     self._countings[counting].routes[number] = route
-                routes = self._routes.setdefault(p, _Routes())
-                if s >= 0:
-                    routes.by_subject.setdefault(s, []).append(route)
-                elif o >= 0:
-                    routes.by_object.setdefault(o, []).append(route)
-                else:
-                    routes.any.append(route)
-        emits_ends = (isinstance(o.reporter, ChangeReporter) and o.reporter.emits_ends for o in run.outlets)
-        if not run.operator.is_conjunction or any(emits_ends):
+                self._routes.add(constants, route)
+        if tells_ends(run):
             self._ending.append(run)
         return True
 
@@ -140,12 +163,9 @@ class Lanes:
         if total:
             self._seen_ms = at_ms
         for s, p, o, place in rows:
-            routes = self._routes.get(p)
-            if routes is None:
-                continue
             latest = -FOREVER
-            for shape, end_of, component, view, reader, counting, pattern in routes.of(s, o):
-                if shape == _SAME and s != o:
+            for shape, passes, end_of, component, view, reader, counting, pattern in self._routes.of(s, p, o):
+                if (shape == SAME and s != o) or (passes is not None and not passes(s, o)):
                     continue
                 contents = reader.contents
                 if reader.element != self._elements:
@@ -158,7 +178,7 @@ class Lanes:
                     counted.rows.append((number, pattern, s, p, o))
                 elif until > latest:
                     latest = until
-                first, second = (s, o) if shape == _PAIR else (o, 0) if shape == _OBJECT else (s, 0)
+                first, second = (s, o) if shape == PAIR else (o, 0) if shape == OBJECT else (s, 0)
                 if component.join.feed_one(view, first, second, at_tick, until, 1, contents.change):
                     run = reader.run
                     if changed is None:
@@ -185,11 +205,11 @@ class Lanes:
         """Takes away what a window that counts has no room for any more; gives the queries that this changes."""
         brought, counted.rows = counted.rows, []
         for pattern, s, _, o in counted.feed.take_one(brought, total, at_tick):
-            shape, _, component, view, reader, _, _ = counted.routes[pattern]
+            shape, _, _, component, view, reader, _, _ = counted.routes[pattern]
             if reader.element != self._elements:
                 reader.element = self._elements
                 reader.contents.change += 1
-            first, second = (s, o) if shape == _PAIR else (o, 0) if shape == _OBJECT else (s, 0)
+            first, second = (s, o) if shape == PAIR else (o, 0) if shape == OBJECT else (s, 0)
             if component.join.feed_one(view, first, second, at_tick, FOREVER, -1, reader.contents.change):
                 yield reader.run
 
@@ -198,6 +218,39 @@ class Lanes:
         if self._seen_ms is not None:
             for feed in self._feeds:
                 feed.see(self._seen_ms)
+
+
+def has_lane(run: QueryRun) -> bool:
+    """Whether single triples can go straight to the joins of a run."""
+    return (
+        not run.has_first_change_ahead
+        and all(_is_short(outlet) for outlet in run.outlets)
+        and all(isinstance(c, JoinComponent) for c in run.operator.components)
+    )
+
+
+def shape_of(constants: tuple[int, int, int], *, same: bool) -> int:
+    """What a pattern with these constants takes of a triple."""
+    s, _, o = constants
+    return SAME if same else OBJECT if s >= 0 else SUBJECT if o >= 0 else PAIR
+
+
+def filters_of(matcher: Matcher, number: int) -> Passes | None:
+    """The filters of a pattern whose predicate is a constant, if it has some."""
+    tests = matcher.tests_of(number)
+    if not tests:
+        return None
+
+    def passes(s: int, o: int) -> bool:
+        return all(test(np.array((o if position else s,), np.int64))[0] for position, test in tests)
+
+    return passes
+
+
+def tells_ends(run: QueryRun) -> bool:
+    """Whether something is emitted when solutions end."""
+    emits_ends = (isinstance(o.reporter, ChangeReporter) and o.reporter.emits_ends for o in run.outlets)
+    return not run.operator.is_conjunction or any(emits_ends)
 
 
 def _is_short(outlet: Outlet) -> bool:

@@ -77,10 +77,9 @@ class Matcher:
         self.constants.append((texts[0], texts[1], texts[2]))
         return ids[0], ids[1], ids[2]
 
-    @property
-    def has_tests(self) -> bool:
-        """Whether some filter keeps triples out."""
-        return bool(self._tests)
+    def tests_of(self, number: int) -> list[tuple[int, Test]]:
+        """The filters that keep triples out of a pattern, and the position each looks at."""
+        return [(position, test) for tested, position, test in self._tests if tested == number]
 
     @property
     def compares(self) -> bool:

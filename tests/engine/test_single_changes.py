@@ -1,0 +1,143 @@
+"""Changes of graphs and elements of one triple each, which take ways of their own, answer as all others do.
+
+The first tests catch what the short ways do differently from the reference, alone and among queries that come and go; the
+next what a snapshot or a forgotten term leaves of them; the last whether changes take them at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TypeVar
+from unittest.mock import patch
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from millstream import DataError, Engine
+from millstream.engine.graph_lane import GraphLanes
+from tests.engine.any_query import any_scenarios, any_sessions, family_sessions, sharing_sessions
+from tests.engine.machines import check, check_once, compare_runs, forget_all_that_may_be, run_session
+from tests.engine.notation import S, emitted, nt, over
+from tests.engine.scenarios import Scenario, Session, Step, scenarios, sessions
+
+some = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+T = TypeVar("T", Scenario, Session)
+
+
+def singly(happening: T) -> T:
+    """The same with a triple a call, and nothing that waits."""
+    return replace(happening, lateness_ms=0, steps=tuple(part for step in happening.steps for part in _parts(step)))
+
+
+def _parts(step: object) -> Iterator[object]:
+    if isinstance(step, Step) and step.triples:
+        for triple in step.triples[:3]:
+            yield replace(step, triples=(triple,))
+    else:
+        yield step
+
+
+@settings(some, max_examples=200)
+@given(scenarios())
+def test_patterns_answer_as_recomputed(scenario: Scenario) -> None:
+    check(singly(scenario))
+
+
+@some
+@given(any_scenarios(), st.booleans())
+def test_any_query_answers_as_recomputed(scenario: Scenario, looks: bool) -> None:
+    check_once(singly(scenario), looks=looks)
+
+
+@some
+@given(st.one_of(sessions(), any_sessions(), family_sessions(), sharing_sessions()), st.booleans())
+def test_queries_that_come_and_go_answer_as_recomputed(session: Session, take_each: bool) -> None:
+    run_session(singly(session), take_each=take_each)
+
+
+@some
+@given(st.one_of(sessions(), any_sessions()), st.booleans())
+def test_an_engine_restored_after_every_change_goes_on(session: Session, take_each: bool) -> None:
+    compare_runs(singly(session), lambda engine: Engine.restore(engine.snapshot()), take_each=take_each)
+
+
+@some
+@given(st.one_of(sessions(), any_sessions()), st.booleans())
+def test_no_term_is_forgotten_while_it_is_needed(session: Session, take_each: bool) -> None:
+    compare_runs(singly(session), forget_all_that_may_be, take_each=take_each)
+
+
+def _taken(engine: Engine, call: str, text: str, **options: object) -> int:
+    """How many triples went the short way."""
+    with patch.object(GraphLanes, "take", autospec=True, side_effect=GraphLanes.take) as take:
+        getattr(engine, call)(text, **options)
+    return take.call_count
+
+
+STAR = "SELECT CHANGES ?x ?y ?z WHERE { ?x <http://example.org/p> ?y . ?x <http://example.org/q> ?z }"
+
+
+def test_single_changes_go_straight_to_the_joins() -> None:
+    engine = Engine()
+    query = engine.register(STAR)
+    assert _taken(engine, "insert", nt("a p b")) == 1
+    assert _taken(engine, "insert", nt("a q c"), at_ms=5) == 1
+    # It is there, so nothing happens; it is not, so nothing does either.
+    assert _taken(engine, "insert", nt("a q c"), at_ms=6) == 0
+    assert _taken(engine, "delete", nt("a q d"), at_ms=6) == 0
+    assert _taken(engine, "delete", nt("a p b")) == 1
+    assert emitted(query) == ["5 +a b c", "6 -a b c"]
+    assert engine.stats["changes"] == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT CHANGES ?x ?y WHERE { ?x ?p ?y }",
+        "SELECT CHANGES ?x ?y WHERE { STREAM :s [RANGE 4 STEP 2] { ?x ?p ?z } ?x :p ?y }",
+        "SELECT CHANGES ?x ?y FROM :s FROM :t WHERE { ?x :p ?y }",
+    ],
+)
+def test_where_a_query_has_no_short_way_none_does(text: str) -> None:
+    engine = Engine()
+    engine.register(STAR)
+    other = engine.register(f"PREFIX : <http://example.org/> {text}")
+    graph = S if "FROM" in text else None
+    assert _taken(engine, "insert", nt("a p b"), graph=graph) == 0
+    other.close()
+    assert _taken(engine, "insert", nt("c p b"), graph=graph) == 1
+
+
+def test_filters_are_asked_on_the_way() -> None:
+    engine = Engine()
+    query = engine.register(
+        over("RANGE 9", "?x :p ?y FILTER(?y != :b)", more="?y :q ?z FILTER(?z != :no)"), output="changes"
+    )
+    engine.push(S, nt("a p b"), at_ms=1)
+    engine.push(S, nt("a p c"), at_ms=2)
+    assert _taken(engine, "insert", nt("b q yes"), at_ms=3) == 1
+    assert _taken(engine, "insert", nt("c q no"), at_ms=4) == 1
+    assert _taken(engine, "insert", nt("c q yes"), at_ms=5) == 1
+    assert _taken(engine, "delete", nt("c q no"), at_ms=6) == 1
+    assert _taken(engine, "delete", nt("c q yes"), at_ms=7) == 1
+    assert emitted(query) == ["5 +a c yes", "7 -a c yes"]
+
+
+def test_changes_and_elements_take_turns() -> None:
+    engine = Engine()
+    query = engine.register(over("RANGE 4", more="?y :q ?z"), output="changes")
+    engine.push(S, nt("a p b"), at_ms=1)
+    engine.insert(nt("b q c"), at_ms=2)
+    engine.push(S, nt("d p b"), at_ms=3)
+    engine.delete(nt("b q c"), at_ms=6)
+    assert emitted(query) == ["2 +a b c", "3 +d b c", "5 -a b c", "6 -d b c"]
+
+
+def test_what_is_malformed_says_so_and_changes_nothing() -> None:
+    engine = Engine()
+    engine.register(STAR)
+    with pytest.raises(DataError, match="line 1"):
+        engine.insert("<http://example.org/a> <http://example.org/p> .")
+    assert engine.stats["changes"] == 0
