@@ -52,10 +52,11 @@ def test_a_job_that_is_killed_answers_as_if_it_never_was(spark: SparkSession, tm
     write_input(tmp_path, 4 * kills + 4, seed=1)
     (tmp_path / "job.py").write_text(SCRIPT)
     chance = random.Random(what)
-    done = 0
+    done = stuck = 0
     victim = None
     while done < kills:
         if victim is None:
+            began = batches(tmp_path / "checkpoint")
             # Tasks that may be tried again, and such that fail the job at once.
             master = chance.choice(["local[2]", "local[2,4]"])
             victim = Victim(sys.executable, tmp_path / "job.py", tmp_path, master, query, log=tmp_path / "job.log")
@@ -64,6 +65,8 @@ def test_a_job_that_is_killed_answers_as_if_it_never_was(spark: SparkSession, tm
         time.sleep(chance.random())
         if victim.ended() is not None or not alive:
             assert what == "a worker", "the job ended before it was killed often enough"
+            stuck = stuck + 1 if batches(tmp_path / "checkpoint") == began else 0
+            assert stuck < 3, (tmp_path / "job.log").read_text()[-3000:]
             victim = None
         elif what == "the job":
             victim.kill()

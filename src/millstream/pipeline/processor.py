@@ -45,16 +45,16 @@ _DATA = StructType().add("data", BinaryType())
 _LEDGER = (0, 0)
 
 _living: dict[tuple[str, str, int], Living[Any]] = {}
-_spreads: dict[str, tuple[Spread, StaticData | None]] = {}
+_spreads: dict[str, Spread] = {}
+_statics: dict[str, StaticData] = {}
 
 
 class _Kept(StatefulProcessor):
     """What outlives its process by a ledger and slices."""
 
-    def __init__(self, job: str, spread: str, static: Shared | None = None) -> None:
+    def __init__(self, job: str, spread: str) -> None:
         self._job = job
-        self._spread = spread
-        self._static = static
+        self._text = spread
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Spark's way in."""
@@ -63,14 +63,14 @@ class _Kept(StatefulProcessor):
     def close(self) -> None:
         """Nothing to let go of: state is Spark's, cells stay for the next trigger."""
 
-    def _known(self) -> tuple[Spread, StaticData | None]:
+    @property
+    def spread(self) -> Spread:
+        """The job's plan, read once a process."""
         from millstream.pipeline.spread import Spread
-        from millstream.pipeline.static import StaticData
 
         known = _spreads.get(self._job)
         if known is None:
-            static = None if self._static is None else StaticData.from_bytes(self._static.value)
-            known = _spreads[self._job] = (Spread.from_json(self._spread), static)
+            known = _spreads[self._job] = Spread.from_json(self._text)
         return known
 
     def _take(self, keeper: Keeper[Any], number: int, blobs: list[bytes]) -> tuple[Outcome, Living[Any], Outcome | None]:
@@ -89,6 +89,22 @@ class _Kept(StatefulProcessor):
 class CellProcessor(_Kept):
     """Hands the blobs of a trigger to their cell."""
 
+    def __init__(self, job: str, spread: str, static: Shared | None = None) -> None:
+        super().__init__(job, spread)
+        self._shared = static
+
+    @property
+    def static(self) -> StaticData | None:
+        """What the job's datasets hold, read once a process: only by cells, for buckets do not have it."""
+        from millstream.pipeline.static import StaticData
+
+        if self._shared is None:
+            return None
+        known = _statics.get(self._job)
+        if known is None:
+            known = _statics[self._job] = StaticData.from_bytes(self._shared.value)
+        return known
+
     def handleInputRows(  # noqa: N802 - Spark's name
         self,
         key: Any,
@@ -99,10 +115,10 @@ class CellProcessor(_Kept):
         from millstream.pipeline.slices import cell_keeper
 
         rest_imports()
-        spread, static = self._known()
+        spread = self.spread
         number = keys_of(spread.cells.count).index(int(key[0]))
         blobs = [bytes(blob) for frame in rows for blob in frame["blob"]]
-        outcome, living, end = self._take(cell_keeper(spread, number, static), number, blobs)
+        outcome, living, end = self._take(cell_keeper(spread, number, self.static), number, blobs)
         # What is not for a bucket passes through one of them, or through none.
         keys = keys_of(spread.cells.buckets)
         sent = [outcome.sent, [] if end is None else end.sent]
@@ -131,7 +147,7 @@ class BucketProcessor(_Kept):
         from millstream.pipeline.slices import bucket_keeper
 
         rest_imports()
-        spread, _ = self._known()
+        spread = self.spread
         blobs: list[bytes] = []
         for frame in rows:
             sent = frame["kind"] == SENT
