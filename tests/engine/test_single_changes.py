@@ -16,11 +16,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from millstream import DataError, Engine
+from millstream.engine.core import Core
 from millstream.engine.graph_lane import GraphLanes
 from tests.engine.any_query import any_scenarios, any_sessions, family_sessions, sharing_sessions
 from tests.engine.machines import check, check_once, compare_runs, forget_all_that_may_be, run_session
 from tests.engine.notation import S, emitted, nt, over
-from tests.engine.scenarios import Scenario, Session, Step, scenarios, sessions
+from tests.engine.scenarios import STREAMS, Scenario, Session, Step, groups, scenarios, sessions, triples
 
 some = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 T = TypeVar("T", Scenario, Session)
@@ -43,6 +44,29 @@ def _parts(step: object) -> Iterator[object]:
 @given(scenarios())
 def test_patterns_answer_as_recomputed(scenario: Scenario) -> None:
     check(singly(scenario))
+
+
+@st.composite
+def stepwise(draw: st.DrawFn) -> Scenario:
+    """Many elements between two instants, and now and then something else."""
+    window = st.tuples(st.integers(1, 20), st.integers(3, 10)).map(lambda x: f"RANGE {x[0]} STEP {x[1]}")
+    blocks = [f"STREAM <{STREAMS[0]}> [{draw(window)}] {{ {draw(groups())} }}" for _ in range(draw(st.integers(1, 2)))]
+    blocks += [f"{{ {draw(groups())} }}"] if draw(st.booleans()) else []
+    text = f"SELECT * WHERE {{ {' '.join(block.replace('_:x', f'_:x{i}') for i, block in enumerate(blocks))} }}"
+    steps, now = [], draw(st.integers(-3, 3))
+    for _ in range(draw(st.integers(5, 30))):
+        now += draw(st.sampled_from([0, 0, 1, 1, 1, 2, 7]))
+        call = draw(st.sampled_from(["push"] * 9 + ["insert", "delete", "advance"]))
+        target = STREAMS[0] if call == "push" else None
+        steps.append(Step(call, target, () if call == "advance" else (draw(triples),), now))
+    output = draw(st.sampled_from([None, "istream", "dstream", "rstream", "changes"]))
+    return Scenario(text, output, 0, draw(st.sampled_from([0, 1])), tuple(steps))
+
+
+@settings(some, max_examples=100)
+@given(stepwise())
+def test_what_waits_for_an_instant_answers_as_recomputed(scenario: Scenario) -> None:
+    check(scenario)
 
 
 @some
@@ -141,3 +165,23 @@ def test_what_is_malformed_says_so_and_changes_nothing() -> None:
     with pytest.raises(DataError, match="line 1"):
         engine.insert("<http://example.org/a> <http://example.org/p> .")
     assert engine.stats["changes"] == 0
+
+
+def test_elements_that_nobody_can_see_yet_wait_for_the_next_instant() -> None:
+    engine, heard = Engine(), []
+    engine.register(over("RANGE 10 STEP 5"), output="changes", on_answer=lambda x: heard.append((x.at_ms, x.weight)))
+    with patch.object(Core, "hand_on", autospec=True, side_effect=Core.hand_on) as hand_on:
+        for at_ms in (1, 2, 3, 5):
+            engine.push(S, nt(f"a{at_ms} p b"), at_ms=at_ms)
+        # The first with what datasets give, the next to learn when the instant is; the others wait.
+        assert hand_on.call_count == 2
+        assert not heard
+        engine.push(S, nt("c p d"), at_ms=6)
+        assert heard == [(5, 1)] * 4
+        assert hand_on.call_count == 4
+        engine.push(S, nt("e p f"), at_ms=7)
+        assert hand_on.call_count == 4
+        assert engine.stats["elements"] == 6
+        assert hand_on.call_count == 5
+    engine.advance_to(10)
+    assert heard == [(5, 1)] * 4 + [(10, 1)] * 2

@@ -26,6 +26,7 @@ from millstream.engine.options import Options, named_iri
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.registry import Registry, planned
 from millstream.engine.run import QueryRun
+from millstream.engine.unseen import Unseen, sees_in_steps
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanner
 from millstream.kernels.scanner_summary import Summary
@@ -74,6 +75,8 @@ class Stream:
     lanes: Lanes | None = None
     """The short ways into all queries that read it; None if some query has none."""
     looked_for_lanes: bool = False
+    unseen: Unseen | None = None
+    """What waits for an instant, where all queries that read it look at such only."""
     elements: int = 0
     triples: int = 0
     kept: int = 0
@@ -84,8 +87,10 @@ class Stream:
             self.lanes.settle()
 
     def forget_lanes(self) -> None:
+        """Others read it now; nothing waits any more."""
+        assert not self.unseen
         self.settle()
-        self.lanes, self.looked_for_lanes = None, False
+        self.lanes, self.unseen, self.looked_for_lanes = None, None, False
 
 
 class Core:
@@ -98,6 +103,7 @@ class Core:
         self.graphs: dict[str | None, Graph] = {None: Graph(self.dictionary)}
         self._graph_lanes: dict[str | None, GraphLanes | None] = {}
         """The short ways into all queries that read a graph; None if some query has none."""
+        self._with_unseen: list[Stream] = []
         self.before = NEVER
         self.counts = {"changes": 0, "late": 0, "rejected": 0}
         self.undelivered: deque[tuple[Callable[[Answer], object], Answer]] = deque()
@@ -110,6 +116,7 @@ class Core:
     @property
     def totals(self) -> dict[str, int]:
         """Counts since the start."""
+        self.look()
         streams = self.streams.values()
         return {
             "elements": sum(s.elements for s in streams),
@@ -147,6 +154,7 @@ class Core:
         self.before = max(self.before, before)
 
     def catch_up(self, query: ContinuousQuery) -> None:
+        self.look()
         if query.run is not None:
             query.run.pass_time(self.before)
 
@@ -157,11 +165,13 @@ class Core:
             callback(answer)
 
     def catch_up_all(self) -> None:
+        self.look()
         for run in self.runs:
             run.pass_time(self.before)
 
     def reach_last_end(self) -> None:
         """Time comes to the last end of anything a query sees: what expires there does, no window closes there."""
+        self.look()
         for stream in self.streams.values():
             stream.settle()
         while True:
@@ -176,6 +186,7 @@ class Core:
 
     def process(self, at_ms: int, what: Happening) -> None:
         """The next thing that happens."""
+        self.look()
         at_tick = tick(at_ms, ELEMENT)
         self.pass_time(at_tick)
         if isinstance(what, Element):
@@ -205,6 +216,7 @@ class Core:
 
     def process_batch(self, stream: Stream, batch: ElementBatch, elements: int) -> None:
         """Elements that happen next; `elements` counts those left out of the batch as well."""
+        self.look()
         if self.feeding.active and len(batch) > 1:
             self._process_singly(stream, batch, elements)
         else:
@@ -230,12 +242,16 @@ class Core:
         if not stream.looked_for_lanes:
             lanes = Lanes(Scanner(self.dictionary, summary=stream.summary), self.dictionary)
             stream.lanes = lanes if all(lanes.add(run, stream.iri) for run in stream.runs) else None
+            if stream.lanes is None and stream.runs and all(sees_in_steps(run, stream.iri) for run in stream.runs):
+                steps_ms = {step for run in stream.runs for outlet in run.outlets for step in outlet.steps_ms}
+                stream.unseen = Unseen(lanes.scanner, steps_ms, self.options.t0_ms)
             # A first change ahead passes with the first element, so look again at the next.
             stream.looked_for_lanes = not any(run.has_first_change_ahead for run in stream.runs)
         return stream.lanes
 
     def process_now(self, change: GraphChange) -> None:
         """A change that happens now, whatever the time is."""
+        self.look()
         self.change_graph(change, self.now_tick)
         self.feeding.process()
         self._until_housekeeping -= 1
@@ -273,6 +289,7 @@ class Core:
         self, graph: str | None, lanes: GraphLanes, triple: tuple[int, int, int], at_tick: int, *, insert: bool
     ) -> None:
         """As `change_graph` with one triple, for queries that all have a lane."""
+        self.look()
         found = self.graphs.get(graph)
         if found is None:
             found = self.graphs[graph] = Graph(self.dictionary)
@@ -289,6 +306,26 @@ class Core:
         stream.kept += len(batch.triples)
         for run in tuple(stream.runs):
             run.elements(batch)
+        if stream.unseen is not None:
+            stream.unseen.saw(int(batch.at_ms[-1]))
+
+    def let_wait(self, stream: Stream, unseen: Unseen, rows: list[Row], at_ms: int, total: int) -> None:
+        """An element that happens next, as rows, which nobody can see yet."""
+        if not unseen:
+            self._with_unseen.append(stream)
+        unseen.add(rows, at_ms, total)
+        self.before = max(self.before, tick(at_ms, ELEMENT) + 1)
+        self._until_housekeeping -= 1
+        if self._until_housekeeping <= 0:
+            self.housekeeping()
+
+    def look(self) -> None:
+        """Hands on what waits, before anything else happens or anybody looks."""
+        while self._with_unseen:
+            stream = self._with_unseen.pop()
+            assert stream.unseen is not None
+            batch = stream.unseen.take(stream.iri, stream.triples, stream.elements)
+            self.hand_on(stream, batch, len(batch), int(batch.total_triples[-1]) - stream.triples)
 
     def change_graph(self, change: GraphChange, at_tick: int) -> int:
         """Changes a graph; gives how many triples really came or went."""
@@ -352,6 +389,7 @@ class Core:
     def housekeeping(self) -> None:
         """Brings all queries up to date and lets the dictionary forget what no one can need any more."""
         self._until_housekeeping = _HOUSEKEEPING_EVERY
+        self.look()
         for stream in self.streams.values():
             stream.settle()
         self.catch_up_all()

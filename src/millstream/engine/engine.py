@@ -178,6 +178,7 @@ class Engine:
         `on_answer` is called with each answer once what brought it has reached all queries, so it may call the engine. If it
         raises, so does the call that brought the answer, which stands; the answers after it follow with the next call.
         """
+        self._core.look()
         query = self._core.registry.register(text, output, on_answer, base, self.clock_ms)
         self._core.deliver()
         return query
@@ -218,9 +219,11 @@ class Engine:
     def _push_rows(self, stream: Stream, text: str, at_ms: int) -> bool:
         """Takes an element the short way, if all queries have one and nothing is in its way."""
         lanes = stream.lanes if stream.looked_for_lanes else self._core.find_lanes(stream)
-        if lanes is None or not self._ordering.is_next(at_ms):
+        unseen = stream.unseen if lanes is None else None
+        way = lanes if unseen is None or not unseen.may_wait(at_ms) else unseen
+        if way is None or not self._ordering.is_next(at_ms):
             return False
-        found = lanes.scanner.feed_whole(text)
+        found = way.scanner.feed_whole(text)
         if found is None:
             return False
         rows, total, errors = found
@@ -231,7 +234,10 @@ class Engine:
             # Repeats count once, also those of triples that nobody asks for.
             return False
         self._ordering.see(at_ms)
-        self._core.process_rows(stream, lanes, rows, at_ms, total)
+        if lanes is not None:
+            self._core.process_rows(stream, lanes, rows, at_ms, total)
+        elif unseen is not None:
+            self._core.let_wait(stream, unseen, rows, at_ms, total)
         return True
 
     def push_table(self, stream: str, table: pa.Table) -> None:
