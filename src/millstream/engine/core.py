@@ -21,14 +21,13 @@ from millstream.engine.feeding import Feeding
 from millstream.engine.feeds import NEVER
 from millstream.engine.graph_lane import GraphLanes
 from millstream.engine.intake import Intake
-from millstream.engine.lane import Lanes, Row
+from millstream.engine.lane import Lanes
 from millstream.engine.options import Options, named_iri
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.registry import Registry, planned
 from millstream.engine.run import QueryRun
-from millstream.engine.unseen import Unseen, sees_in_steps
+from millstream.engine.unseen import Unseen
 from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.scanner import Scanner
 from millstream.kernels.scanner_summary import Summary
 from millstream.language.windows import Triples as TriplesWindow
 from millstream.operators.dataflow import Dataflow
@@ -101,9 +100,10 @@ class Core:
         self.dictionary = Dictionary()
         self.streams: dict[str, Stream] = {}
         self.graphs: dict[str | None, Graph] = {None: Graph(self.dictionary)}
-        self._graph_lanes: dict[str | None, GraphLanes | None] = {}
-        """The short ways into all queries that read a graph; None if some query has none."""
-        self._with_unseen: list[Stream] = []
+        self.graph_lanes: dict[str | None, GraphLanes | None] = {}
+        """The short ways into all queries that read a graph, as far as somebody looked; None if some query has none."""
+        self.with_unseen: list[Stream] = []
+        """The streams of which something waits for an instant."""
         self.before = NEVER
         self.counts = {"changes": 0, "late": 0, "rejected": 0}
         self.undelivered: deque[tuple[Callable[[Answer], object], Answer]] = deque()
@@ -195,9 +195,7 @@ class Core:
             self.change_graph(what, at_tick)
         self.feeding.process()
         self.pass_time(at_tick + 1)
-        self._until_housekeeping -= 1
-        if self._until_housekeeping <= 0:
-            self.housekeeping()
+        self.keep_house()
 
     def _element(self, element: Element, at_ms: int) -> None:
         stream = self.stream(element.stream)
@@ -235,70 +233,12 @@ class Core:
             self.pass_time(int(one.ticks[0]) + 1)
         stream.elements += elements - len(batch)
 
-    def find_lanes(self, stream: Stream) -> Lanes | None:
-        """The lanes of a stream, looked for once after every change of its readers."""
-        if self.feeding.active:
-            return None
-        if not stream.looked_for_lanes:
-            lanes = Lanes(Scanner(self.dictionary, summary=stream.summary), self.dictionary)
-            stream.lanes = lanes if all(lanes.add(run, stream.iri) for run in stream.runs) else None
-            if stream.lanes is None and stream.runs and all(sees_in_steps(run, stream.iri) for run in stream.runs):
-                steps_ms = {step for run in stream.runs for outlet in run.outlets for step in outlet.steps_ms}
-                stream.unseen = Unseen(lanes.scanner, steps_ms, self.options.t0_ms)
-            # A first change ahead passes with the first element, so look again at the next.
-            stream.looked_for_lanes = not any(run.has_first_change_ahead for run in stream.runs)
-        return stream.lanes
-
     def process_now(self, change: GraphChange) -> None:
         """A change that happens now, whatever the time is."""
         self.look()
         self.change_graph(change, self.now_tick)
         self.feeding.process()
-        self._until_housekeeping -= 1
-        if self._until_housekeeping <= 0:
-            self.housekeeping()
-
-    def process_rows(self, stream: Stream, lanes: Lanes, rows: list[Row], at_ms: int, total: int) -> None:
-        """An element that happens next, as rows, for queries that all have a lane."""
-        at_tick = at_ms * 4 + ELEMENT
-        stream.elements += 1
-        stream.triples += total
-        stream.kept += len(rows)
-        lanes.take(rows, at_ms, at_tick, total, stream.triples, stream.elements)
-        if self.before <= at_tick:
-            self.before = at_tick + 1
-        self._until_housekeeping -= 1
-        if self._until_housekeeping <= 0:
-            self.housekeeping()
-
-    def find_graph_lanes(self, graph: str | None) -> GraphLanes | None:
-        """The lanes of a graph, looked for once after every change of the queries."""
-        if self.feeding.active:
-            return None
-        if graph not in self._graph_lanes:
-            lanes = GraphLanes(Scanner(self.dictionary))
-            runs = [run for run in self.runs if run.reads(graph)]
-            found = lanes if all(lanes.add(run, graph) for run in runs) else None
-            if any(run.has_first_change_ahead for run in runs):
-                # It passes with the first change, so look again at the next.
-                return None
-            self._graph_lanes[graph] = found
-        return self._graph_lanes[graph]
-
-    def change_triple(
-        self, graph: str | None, lanes: GraphLanes, triple: tuple[int, int, int], at_tick: int, *, insert: bool
-    ) -> None:
-        """As `change_graph` with one triple, for queries that all have a lane."""
-        self.look()
-        found = self.graphs.get(graph)
-        if found is None:
-            found = self.graphs[graph] = Graph(self.dictionary)
-        if found.insert_one(triple) if insert else found.delete_one(triple, at_tick):
-            self.counts["changes"] += 1
-            lanes.take(triple, 1 if insert else -1, at_tick)
-        self._until_housekeeping -= 1
-        if self._until_housekeeping <= 0:
-            self.housekeeping()
+        self.keep_house()
 
     def hand_on(self, stream: Stream, batch: ElementBatch, elements: int, triples: int) -> None:
         stream.elements += elements
@@ -309,20 +249,10 @@ class Core:
         if stream.unseen is not None:
             stream.unseen.saw(int(batch.at_ms[-1]))
 
-    def let_wait(self, stream: Stream, unseen: Unseen, rows: list[Row], at_ms: int, total: int) -> None:
-        """An element that happens next, as rows, which nobody can see yet."""
-        if not unseen:
-            self._with_unseen.append(stream)
-        unseen.add(rows, at_ms, total)
-        self.before = max(self.before, tick(at_ms, ELEMENT) + 1)
-        self._until_housekeeping -= 1
-        if self._until_housekeeping <= 0:
-            self.housekeeping()
-
     def look(self) -> None:
         """Hands on what waits, before anything else happens or anybody looks."""
-        while self._with_unseen:
-            stream = self._with_unseen.pop()
+        while self.with_unseen:
+            stream = self.with_unseen.pop()
             assert stream.unseen is not None
             batch = stream.unseen.take(stream.iri, stream.triples, stream.elements)
             self.hand_on(stream, batch, len(batch), int(batch.total_triples[-1]) - stream.triples)
@@ -368,7 +298,7 @@ class Core:
         """Queries that read some streams have come or gone, or ask for other triples."""
         for iri in streams:
             self._summarise(self.streams[iri])
-        self._graph_lanes.clear()
+        self.graph_lanes.clear()
         self.feeding.arrange()
 
     def _summarise(self, stream: Stream) -> None:
@@ -385,6 +315,12 @@ class Core:
             stream.summary = Summary([c for run in runs for c in run.contents.constants(stream.iri)])
 
     # Memory -----------------------------------------------------------------------------------------------------------
+
+    def keep_house(self) -> None:
+        """Something has happened: now and then that is reason for housekeeping."""
+        self._until_housekeeping -= 1
+        if self._until_housekeeping <= 0:
+            self.housekeeping()
 
     def housekeeping(self) -> None:
         """Brings all queries up to date and lets the dictionary forget what no one can need any more."""

@@ -24,8 +24,9 @@ from millstream.engine.options import Options, checked_time, graph_iri
 from millstream.engine.ordering import Ordering
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.scanning import Scanning
+from millstream.engine.singles import Singles
 from millstream.engine.snapshot import pack, unpack
-from millstream.errors import DataError, LateElementError
+from millstream.errors import LateElementError
 from millstream.operators.rows import ELEMENT, GRID, tick
 from millstream.rdf import Rejected, read_changes, read_elements, read_quads
 from millstream.rdf.inputs import is_all_there
@@ -60,6 +61,7 @@ class Engine:
         self._core = Core(self._options)
         self._encoder = Encoder(self._core.dictionary)
         self._ordering: Ordering[Happening] = Ordering(lateness_ms)
+        self._singles = Singles(self._core, self._ordering)
         self._rejected: list[Rejected] = []
         self._is_copy = False
         self._scanning = Scanning(
@@ -128,7 +130,7 @@ class Engine:
         time_ms = None if at_ms is None else checked_time(at_ms)
         name = graph_iri(graph)
         data, scope = self._encoder.text_of(triples)
-        if not scope and b"\n" not in data.rstrip() and self._change_triple(data, time_ms, name, insert=insert):
+        if not scope and self._singles.change(data, time_ms, name, insert=insert):
             if self._core.undelivered:
                 self._core.deliver()
             return
@@ -145,24 +147,6 @@ class Engine:
             self._try_out(change)
         change(self)
         self._core.deliver()
-
-    def _change_triple(self, data: bytes, at_ms: int | None, graph: str | None, *, insert: bool) -> bool:
-        """Takes a change of one triple the short way, if all queries have one and nothing is in its way."""
-        core = self._core
-        lanes = None if core.pending.may_overflow() else core.find_graph_lanes(graph)
-        if lanes is None or (at_ms is not None and not self._ordering.is_next(at_ms)):
-            return False
-        found = lanes.scanner.feed_whole(data.decode("utf-8", "surrogateescape"))
-        if found is None or len(found[0]) != 1:
-            return False
-        (row,), _, _ = found
-        at_tick = core.now_tick
-        if at_ms is not None:
-            at_tick = tick(at_ms, ELEMENT)
-            self._ordering.see(at_ms)
-            core.pass_time(at_tick + 1)
-        core.change_triple(graph, lanes, row[:3], at_tick, insert=insert)
-        return True
 
     # Queries ----------------------------------------------------------------------------------------------------------
 
@@ -200,7 +184,7 @@ class Engine:
             self._try_out(lambda engine: engine._push_text(engine._core.stream(state.iri), data, scope, time_ms))
             self._push_text(state, data, scope, time_ms)
         elif type(triples) is str:
-            if not self._push_rows(state, triples, time_ms):
+            if not self._singles.push(state, triples, time_ms):
                 self._push_text(state, *self._encoder.text_of(triples), time_ms)
         else:
             self._push_one(state, triples, time_ms)
@@ -209,36 +193,12 @@ class Engine:
 
     def _push_one(self, stream: Stream, triples: object, at_ms: int) -> None:
         data, scope = self._encoder.text_of(triples)
-        if scope or not self._push_rows(stream, data.decode("utf-8", "surrogateescape"), at_ms):
+        if scope or not self._singles.push(stream, data.decode("utf-8", "surrogateescape"), at_ms):
             self._push_text(stream, data, scope, at_ms)
 
     def _push_text(self, stream: Stream, data: bytes, scope: str, at_ms: int) -> None:
         intake = self._encoder.encode_text(data, scope, stream.summary, counted=stream.counted)
         self._offer(at_ms, Element(stream.iri, intake))
-
-    def _push_rows(self, stream: Stream, text: str, at_ms: int) -> bool:
-        """Takes an element the short way, if all queries have one and nothing is in its way."""
-        lanes = stream.lanes if stream.looked_for_lanes else self._core.find_lanes(stream)
-        unseen = stream.unseen if lanes is None else None
-        way = lanes if unseen is None or not unseen.may_wait(at_ms) else unseen
-        if way is None or not self._ordering.is_next(at_ms):
-            return False
-        found = way.scanner.feed_whole(text)
-        if found is None:
-            return False
-        rows, total, errors = found
-        if errors:
-            line, column, reason, bad = errors[0]
-            raise DataError(reason, source="triples", line=line, column=column, text=bad)
-        if total > 1 and (len({row[:3] for row in rows}) < len(rows) or (stream.counted and len(rows) < total)):
-            # Repeats count once, also those of triples that nobody asks for.
-            return False
-        self._ordering.see(at_ms)
-        if lanes is not None:
-            self._core.process_rows(stream, lanes, rows, at_ms, total)
-        elif unseen is not None:
-            self._core.let_wait(stream, unseen, rows, at_ms, total)
-        return True
 
     def push_table(self, stream: str, table: pa.Table) -> None:
         """Elements as Arrow: s, p, o in N-Triples syntax, at_ms, and optionally element, equal within an element."""
