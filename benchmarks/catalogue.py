@@ -26,6 +26,7 @@ _PARTS = {
     "parse": "parsing",
     "answers": "answers",
     "push": "pushes",
+    "singles": "singles",
     "footprint": "footprint",
     "scaling": "scaling",
     "hubs": "hubs",
