@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 import pyarrow as pa
@@ -34,10 +34,12 @@ if TYPE_CHECKING:
     from millstream.pipeline.spread import Spread
     from millstream.pipeline.static import StaticData
 
+T = TypeVar("T")
 OUTPUT_SCHEMA = "kind int, blob binary"
 SENT_SCHEMA = "bucket int, kind int, blob binary"
 ANSWERS, LATE, STATS, FLUSHED, SENT = 0, 1, 2, 3, 4
 _MOST_LIVING = 64
+_MOST_JOBS = 16
 # Not as text, which each task would ask Java to parse.
 _PIECE = StructType().add("version", LongType()).add("number", IntegerType())
 _DATA = StructType().add("data", BinaryType())
@@ -47,6 +49,13 @@ _LEDGER = (0, 0)
 _living: dict[tuple[str, str, int], Living[Any]] = {}
 _spreads: dict[str, Spread] = {}
 _statics: dict[str, StaticData] = {}
+
+
+def remember(known: dict[str, T], job: str, what: T) -> None:
+    """Keeps what a process knows of a job, of the last few jobs: a worker may see many."""
+    known[job] = what
+    while len(known) > _MOST_JOBS:
+        known.pop(next(iter(known)))
 
 
 class _Kept(StatefulProcessor):
@@ -70,7 +79,8 @@ class _Kept(StatefulProcessor):
 
         known = _spreads.get(self._job)
         if known is None:
-            known = _spreads[self._job] = Spread.from_json(self._text)
+            known = Spread.from_json(self._text)
+            remember(_spreads, self._job, known)
         return known
 
     def _take(self, keeper: Keeper[Any], number: int, blobs: list[bytes]) -> tuple[Outcome, Living[Any], Outcome | None]:
@@ -102,7 +112,8 @@ class CellProcessor(_Kept):
             return None
         known = _statics.get(self._job)
         if known is None:
-            known = _statics[self._job] = StaticData.from_bytes(self._shared.value)
+            known = StaticData.from_bytes(self._shared.value)
+            remember(_statics, self._job, known)
         return known
 
     def handleInputRows(  # noqa: N802 - Spark's name

@@ -16,7 +16,7 @@ import pyarrow as pa
 from millstream.operators.rows import ELEMENT, tick
 from millstream.pipeline.blobs import numbers_of, read_blob
 from millstream.pipeline.cell import Cell
-from millstream.pipeline.processor import ANSWERS, STATS, to_bytes
+from millstream.pipeline.processor import ANSWERS, STATS, remember, to_bytes
 from millstream.pipeline.resting import rest_imports
 from millstream.pipeline.rows import begins_of
 from millstream.pipeline.shared import Shared
@@ -34,7 +34,8 @@ def match_elements(
     matcher = _matchers.get(job)
     if matcher is None:
         data = None if static is None else StaticData.from_bytes(static.value)
-        matcher = _matchers[job] = ElementMatcher(Spread.from_json(pack), data)
+        matcher = ElementMatcher(Spread.from_json(pack), data)
+        remember(_matchers, job, matcher)
     for batch in batches:
         for blob in batch.column("blob"):
             answers = matcher.match(blob.as_py())
