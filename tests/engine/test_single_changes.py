@@ -134,6 +134,18 @@ def test_where_a_query_has_no_short_way_none_does(text: str) -> None:
     assert _taken(engine, "insert", nt("c p b"), graph=graph) == 1
 
 
+def test_patterns_without_variables_are_on_the_way_too() -> None:
+    engine = Engine()
+    both = engine.register("PREFIX : <http://example.org/> SELECT CHANGES ?x ?y WHERE { :a :p :b . ?x :q ?y }")
+    ask = engine.register("PREFIX : <http://example.org/> ASK { :a :p :b }", output="changes")
+    assert _taken(engine, "insert", nt("a p b"), at_ms=1) == 1
+    assert _taken(engine, "insert", nt("c q d"), at_ms=2) == 1
+    assert _taken(engine, "insert", nt("a p c"), at_ms=3) == 1
+    assert _taken(engine, "delete", nt("a p b"), at_ms=4) == 1
+    assert emitted(both) == ["2 +c d", "4 -c d"]
+    assert emitted(ask) == ["0 +false", "1 -false", "1 +true", "4 -true", "4 +false"]
+
+
 def test_filters_are_asked_on_the_way() -> None:
     engine = Engine()
     query = engine.register(

@@ -114,7 +114,7 @@ class CountFeed:
             pieces.append(without_end(gone[:, 0], gone[:, 1:4], batch.ticks[at], batch.order[at] * 2 + 1, -1))
         return pieces
 
-    def take_one(self, rows: list[tuple[int, int, int, int, int]], total: int, at_tick: int) -> list[tuple[int, ...]]:
+    def take_one(self, rows: list[tuple[int, ...]], total: int, at_tick: int) -> list[tuple[int, ...]]:
         """As `arrive` for one element, of which the rows that patterns match are given: number, pattern, s, p, o.
 
         `total` is the stream's count with it. Gives the rows that leave: pattern, s, p, o. Rows differ in more than

@@ -12,6 +12,7 @@ from collections import deque
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from millstream.engine.batch import ElementBatch
 from millstream.engine.pieces import FIELDS, Piece, taken, without_end
@@ -193,17 +194,18 @@ class EventFeed:
     def __init__(self, matcher: Matcher, dictionary: Dictionary) -> None:
         self._matcher = matcher
         self._dictionary = dictionary
-        self._pattern = np.empty(0, np.int64)
-        self._triples = np.empty((0, 3), np.int64)
+        self._held: list[tuple[int, ...]] = []
+        """Pattern and triple of what the last element brought."""
 
     def arrive(self, batch: ElementBatch) -> list[Piece]:
         if not len(batch):
             return []
         row, pattern = batch.matches(self._matcher)
         element = batch.element[row]
-        pattern = np.concatenate([self._pattern, pattern])
-        triples = np.concatenate([self._triples, batch.triples[row]])
-        came = np.concatenate([np.full(len(self._pattern), -1, np.int64), element])
+        held, held_triples = self._columns()
+        pattern = np.concatenate([held, pattern])
+        triples = np.concatenate([held_triples, batch.triples[row]])
+        came = np.concatenate([np.full(len(held), -1, np.int64), element])
         pieces = []
         if len(row):
             fresh = came >= 0
@@ -214,19 +216,38 @@ class EventFeed:
             self._dictionary.release(triples[gone].ravel(), int(batch.ticks[-1]))
             at = came[gone] + 1
             pieces.append(without_end(pattern[gone], triples[gone], batch.ticks[at], batch.order[at] * 2, -1))
-        self._pattern, self._triples = pattern[~gone], triples[~gone]
+        self._keep(pattern[~gone], triples[~gone])
         return pieces
+
+    def enter_one(self, rows: list[tuple[int, ...]]) -> None:
+        """As `arrive` for one element after `leave_one`, of which the rows that patterns match are given."""
+        self._held = rows
+        self._dictionary.hold(self._columns()[1].ravel())
+
+    def leave_one(self, at_tick: int) -> list[tuple[int, ...]]:
+        """Takes the last element out, before another comes; gives its rows."""
+        gone = self._held
+        if gone:
+            self._dictionary.release(self._columns()[1].ravel(), at_tick)
+            self._held = []
+        return gone
+
+    def _columns(self) -> tuple[Column, npt.NDArray[np.int64]]:
+        table = np.array(self._held, np.int64).reshape(-1, 4)
+        return table[:, 0], table[:, 1:]
+
+    def _keep(self, pattern: Column, triples: npt.NDArray[np.int64]) -> None:
+        self._held = [tuple(row) for row in np.column_stack([pattern, triples]).tolist()]
 
     def empty(self, at_tick: int) -> list[Piece]:
         """Takes the last element out now; the next one then only arrives."""
-        size = len(self._pattern)
-        if not size:
+        if not self._held:
             return []
-        self._dictionary.release(self._triples.ravel(), at_tick)
-        now = np.full(size, at_tick, np.int64)
-        piece = without_end(self._pattern, self._triples, now, now * 0, -1)
-        self._pattern, self._triples = self._pattern[:0], self._triples[:0]
-        return [piece]
+        pattern, triples = self._columns()
+        self._held = []
+        self._dictionary.release(triples.ravel(), at_tick)
+        now = np.full(len(pattern), at_tick, np.int64)
+        return [without_end(pattern, triples, now, now * 0, -1)]
 
     def see(self, at_ms: int) -> None:
         pass
@@ -238,13 +259,13 @@ class EventFeed:
         return NEVER
 
     def close(self, at_tick: int) -> None:
-        self._dictionary.release(self._triples.ravel(), at_tick)
+        self._dictionary.release(self._columns()[1].ravel(), at_tick)
 
     def dump(self) -> Any:
-        return self._pattern, self._triples
+        return self._columns()
 
     def load(self, state: Any) -> None:
-        self._pattern, self._triples = state
+        self._keep(*state)
 
 
 def grid_after(at_ms: Column, length_ms: int, t0_ms: int) -> Column:

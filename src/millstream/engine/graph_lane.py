@@ -10,10 +10,10 @@ from millstream.engine.feeds import StepFeed
 from millstream.engine.lane import OBJECT, PAIR, SAME, Passes, Routes, filters_of, has_lane, shape_of, tells_ends
 from millstream.engine.run import QueryRun
 from millstream.kernels.scanner import Scanner
-from millstream.operators.component import JoinComponent
+from millstream.operators.conjunction import Component
 from millstream.operators.rows import FOREVER
 
-_Route = tuple[int, Passes | None, JoinComponent, int, QueryRun]
+_Route = tuple[int, Passes | None, Component, int, QueryRun]
 """What the pattern takes of a triple, its filters if it has some, the part of the query and its view, the query."""
 
 
@@ -38,7 +38,7 @@ class GraphLanes:
                 continue
             if i.union is not None or i.matcher.compares:
                 return False
-            for number, constants, same in i.matcher.scanned:
+            for number, constants, same in i.matcher.asked:
                 place = run.operator.view_of(number)
                 if place is None:
                     return False
@@ -60,7 +60,7 @@ class GraphLanes:
                 fed.append(run)
                 run.contents.change += 1
             first, second = (s, o) if shape == PAIR else (o, 0) if shape == OBJECT else (s, 0)
-            rows = component.join.feed_one(view, first, second, at_tick, FOREVER, op, run.contents.change)
+            rows = component.feed_row(view, first, second, at_tick, FOREVER, op, run.contents.change)
             if rows and run not in changed:
                 changed.append(run)
         for run in changed:

@@ -1,28 +1,28 @@
 """The short way for single elements: a triple goes straight to the joins of the queries that ask for it.
 
 Columns pay off for many rows; for one they cost more than the join. A stream has lanes if all its readers answer after
-every change and have only windows that end by time or by count; then lanes do what `QueryRun.elements` does, row by row, and
+every change and have no windows that move in steps; then lanes do what `QueryRun.elements` does, row by row, and
 only for the queries that have a pattern for the row. Whatever else a stream or a query needs, it has no lanes and takes the
 long way, with the same answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import numpy as np
 
 from millstream.engine.counting import CountFeed
-from millstream.engine.feeds import TimeFeed
+from millstream.engine.feeds import EventFeed, TimeFeed
 from millstream.engine.outlet import Outlet
 from millstream.engine.reporting import ChangeReporter
 from millstream.engine.run import QueryRun
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanner
 from millstream.language.windows import All, Now, Range, Slide, Triples
-from millstream.operators.component import JoinComponent
+from millstream.operators.conjunction import Component
 from millstream.operators.matching import Matcher
 from millstream.operators.rows import FOREVER
 
@@ -43,6 +43,7 @@ class _Asked(Generic[R]):
     any: list[R] = field(default_factory=list)
     by_subject: dict[int, list[R]] = field(default_factory=dict)
     by_object: dict[int, list[R]] = field(default_factory=dict)
+    by_both: dict[tuple[int, int], list[R]] = field(default_factory=dict)
 
 
 class Routes(Generic[R]):
@@ -52,10 +53,12 @@ class Routes(Generic[R]):
         self._by_predicate: dict[int, _Asked[R]] = {}
 
     def add(self, constants: tuple[int, int, int], route: R) -> None:
-        """A route for triples with a predicate, and a subject or an object unless that is -1."""
+        """A route for triples with a predicate, and a subject and an object unless they are -1."""
         s, p, o = constants
         asked = self._by_predicate.setdefault(p, _Asked())
-        if s >= 0:
+        if s >= 0 and o >= 0:
+            asked.by_both.setdefault((s, o), []).append(route)
+        elif s >= 0:
             asked.by_subject.setdefault(s, []).append(route)
         elif o >= 0:
             asked.by_object.setdefault(o, []).append(route)
@@ -72,6 +75,8 @@ class Routes(Generic[R]):
             found = found + more
         if asked.by_subject and (more := asked.by_subject.get(s)):
             found = found + more
+        if asked.by_both and (more := asked.by_both.get((s, o))):
+            found = found + more
         return found
 
 
@@ -84,16 +89,15 @@ class Reader:
         self.run = run
         self.contents = run.contents
         self.element = 0
-        """The last element of which it was fed something."""
+        """The last element of which it was fed something; with a minus, the last before which something left."""
 
 
 Passes = Callable[[int, int], bool]
 """Whether filters let a triple with a subject and an object into a pattern."""
 
 # Where a triple goes: what the pattern takes, its filters if it has some, the end of its window, the part of the query and
-# its view, the query; and where the window counts, its number and that of the pattern.
-_Route = tuple[int, Passes | None, Callable[[int], int], JoinComponent, int, Reader, int, int]
-_UNCOUNTED = -1
+# its view, the query; where rows leave the window by something else than time, what keeps them, and the pattern's number.
+_Route = tuple[int, Passes | None, Callable[[int], int], Component, int, Reader, "_Counting | _Event | None", int]
 
 
 class _Counting:
@@ -106,8 +110,25 @@ class _Counting:
         self.is_triples = isinstance(feed.window, Triples)
         self.routes: dict[int, _Route] = {}
         """By the numbers of patterns."""
-        self.rows: list[tuple[int, int, int, int, int]] = []
-        """What the present element has brought."""
+        self.rows: list[tuple[int, ...]] = []
+        """What the present element has brought, with its count in front."""
+
+    def add(self, row: tuple[int, ...], triples: int, elements: int) -> None:
+        self.rows.append((triples if self.is_triples else elements, *row))
+
+
+class _Event:
+    """A window that holds one element, and the ways by which its rows came."""
+
+    __slots__ = ("feed", "routes", "rows")
+
+    def __init__(self, feed: EventFeed) -> None:
+        self.feed = feed
+        self.routes: dict[int, _Route] = {}
+        self.rows: list[tuple[int, ...]] = []
+
+    def add(self, row: tuple[int, ...], triples: int, elements: int) -> None:
+        self.rows.append(row)
 
 
 class Lanes:
@@ -120,6 +141,7 @@ class Lanes:
         self._routes: Routes[_Route] = Routes()
         self._feeds: list[TimeFeed] = []
         self._countings: list[_Counting] = []
+        self._events: list[_Event] = []
         self._ending: list[QueryRun] = []
         """The queries that emit what ends, and so must look whether something has."""
         self._elements = 1
@@ -132,26 +154,30 @@ class Lanes:
         reader = Reader(run)
         for i in run.contents.of_stream(stream):
             feed, matcher = i.feed, i.matcher
+            keeps: _Counting | _Event | None
             if i.union is not None or matcher.compares:
                 return False
             match feed:
                 case TimeFeed():
                     self._feeds.append(feed)
-                    end_of, counting = _end_of(feed), _UNCOUNTED
+                    end_of, keeps = _end_of(feed), None
                 case CountFeed():
-                    end_of, counting = _without_end, len(self._countings)
-                    self._countings.append(_Counting(feed))
+                    end_of, keeps = _without_end, _Counting(feed)
+                    self._countings.append(keeps)
+                case EventFeed():
+                    end_of, keeps = _without_end, _Event(feed)
+                    self._events.append(keeps)
                 case _:
                     return False
-            for number, constants, same in matcher.scanned:
+            for number, constants, same in matcher.asked:
                 place = run.operator.view_of(number)
                 if place is None:
                     return False
                 component, view = place
                 passes = filters_of(matcher, number)
-                route = (shape_of(constants, same=same), passes, end_of, component, view, reader, counting, number)
-                if counting != _UNCOUNTED:
-                    self._countings[counting].routes[number] = route
+                route = (shape_of(constants, same=same), passes, end_of, component, view, reader, keeps, number)
+                if keeps is not None:
+                    keeps.routes[number] = route
                 self._routes.add(constants, route)
         if tells_ends(run):
             self._ending.append(run)
@@ -159,12 +185,15 @@ class Lanes:
 
     def take(self, rows: list[Row], at_ms: int, at_tick: int, total: int, triples: int, elements: int) -> None:
         """One element of the stream, of so many triples; with it there have been so many triples and elements."""
-        changed: list[QueryRun] | None = None
+        changed: list[QueryRun] = []
         if total:
             self._seen_ms = at_ms
+        for event in self._events:
+            # A change of its own, before that of the element.
+            self._leave(event.routes, event.feed.leave_one(at_tick), -self._elements, at_tick, changed)
         for s, p, o, place in rows:
             latest = -FOREVER
-            for shape, passes, end_of, component, view, reader, counting, pattern in self._routes.of(s, p, o):
+            for shape, passes, end_of, component, view, reader, keeps, pattern in self._routes.of(s, p, o):
                 if (shape == SAME and s != o) or (passes is not None and not passes(s, o)):
                     continue
                 contents = reader.contents
@@ -172,46 +201,43 @@ class Lanes:
                     reader.element = self._elements
                     contents.change += 1
                 until = end_of(at_ms)
-                if counting != _UNCOUNTED:
-                    counted = self._countings[counting]
-                    number = triples - total + place + 1 if counted.is_triples else elements
-                    counted.rows.append((number, pattern, s, p, o))
+                if keeps is not None:
+                    keeps.add((pattern, s, p, o), triples - total + place + 1, elements)
                 elif until > latest:
                     latest = until
                 first, second = (s, o) if shape == PAIR else (o, 0) if shape == OBJECT else (s, 0)
-                if component.join.feed_one(view, first, second, at_tick, until, 1, contents.change):
-                    run = reader.run
-                    if changed is None:
-                        changed = [run]
-                    elif run not in changed:
-                        changed.append(run)
+                if component.feed_row(view, first, second, at_tick, until, 1, contents.change) and reader.run not in changed:
+                    changed.append(reader.run)
             if latest > at_tick:
                 # The predicate is a constant of a pattern, which keeps it.
                 self._touch(s, o, latest)
+        for event in self._events:
+            if event.rows:
+                brought, event.rows = event.rows, []
+                event.feed.enter_one(brought)
         for counted in self._countings:
-            for run in self._leave(counted, at_tick, triples if counted.is_triples else elements):
-                if changed is None:
-                    changed = [run]
-                elif run not in changed:
-                    changed.append(run)
+            brought, counted.rows = counted.rows, []
+            gone = counted.feed.take_one(brought, triples if counted.is_triples else elements, at_tick)
+            self._leave(counted.routes, gone, self._elements, at_tick, changed)
         self._elements += 1
-        if changed is not None:
-            for run in changed:
-                run.report_rows(at_tick)
+        for run in changed:
+            run.report_rows(at_tick)
         for run in self._ending:
             run.report_due(at_tick)
 
-    def _leave(self, counted: _Counting, at_tick: int, total: int) -> Iterator[QueryRun]:
-        """Takes away what a window that counts has no room for any more; gives the queries that this changes."""
-        brought, counted.rows = counted.rows, []
-        for pattern, s, _, o in counted.feed.take_one(brought, total, at_tick):
-            shape, _, _, component, view, reader, _, _ = counted.routes[pattern]
-            if reader.element != self._elements:
-                reader.element = self._elements
+    def _leave(
+        self, routes: dict[int, _Route], gone: list[tuple[int, ...]], mark: int, at_tick: int, changed: list[QueryRun]
+    ) -> None:
+        """Takes rows away by the ways they came, as part of the change that readers know by a mark."""
+        for pattern, s, _, o in gone:
+            shape, _, _, component, view, reader, _, _ = routes[pattern]
+            if reader.element != mark:
+                reader.element = mark
                 reader.contents.change += 1
             first, second = (s, o) if shape == PAIR else (o, 0) if shape == OBJECT else (s, 0)
-            if component.join.feed_one(view, first, second, at_tick, FOREVER, -1, reader.contents.change):
-                yield reader.run
+            fed = component.feed_row(view, first, second, at_tick, FOREVER, -1, reader.contents.change)
+            if fed and reader.run not in changed:
+                changed.append(reader.run)
 
     def settle(self) -> None:
         """Tells the windows of the last element they did not see: its end may be the last of all."""
@@ -222,11 +248,7 @@ class Lanes:
 
 def has_lane(run: QueryRun) -> bool:
     """Whether single triples can go straight to the joins of a run."""
-    return (
-        not run.has_first_change_ahead
-        and all(_is_short(outlet) for outlet in run.outlets)
-        and all(isinstance(c, JoinComponent) for c in run.operator.components)
-    )
+    return not run.has_first_change_ahead and all(_is_short(outlet) for outlet in run.outlets)
 
 
 def shape_of(constants: tuple[int, int, int], *, same: bool) -> int:

@@ -15,6 +15,9 @@ from millstream.errors import DataError
 from millstream.kernels.scanner import Scanner
 from millstream.operators.rows import ELEMENT, tick
 
+_LONG = 1 << 14
+"""Characters of an element for which columns are the shorter way: about a hundred triples."""
+
 
 class Singles:
     """Takes what can go a short way, for the engine it belongs to."""
@@ -30,7 +33,7 @@ class Singles:
         lanes = stream.lanes if stream.looked_for_lanes else self._find_lanes(stream)
         unseen = stream.unseen if lanes is None else None
         way = lanes if unseen is None or not unseen.may_wait(at_ms) else unseen
-        if way is None or not self._ordering.is_next(at_ms):
+        if way is None or len(text) > _LONG or not self._ordering.is_next(at_ms):
             return False
         found = way.scanner.feed_whole(text)
         if found is None:

@@ -135,7 +135,7 @@ class JoinComponent:
             visible=list(range(len(self.variables))),
         )
         self.join = self._make()
-        """For those who feed it row by row; then `taken` gives what became of it. May be another after `feed`."""
+        """May be another after `feed`."""
 
     def feed(self, rows: Arrivals) -> Intervals:
         """What changes of these patterns, in order, make of the solutions."""
@@ -173,11 +173,15 @@ class JoinComponent:
         self.load((False, *columns))
 
     def view_of(self, number: int) -> int | None:
-        """The join's view of a pattern, if it has one of its own."""
+        """Where rows of a pattern are fed one by one, if they can be."""
         return None if number in self._tuples else self._view_of.get(number)
 
+    def feed_row(self, view: int, a: int, b: int, now: int, until: int, op: int, change: int) -> int:
+        """A row of a view; whether anything came of it, which `taken` gives once all rows of a tick are fed."""
+        return self.join.feed_one(view, a, b, now, until, op, change)
+
     def taken(self, now: int) -> Intervals:
-        """What rows fed to `join` at one tick made of the solutions."""
+        """What rows that were fed one by one at one tick made of the solutions."""
         columns, change, start, end, weight = self.join.take()
         # Nearly always one: then it costs half of what any other array of it does.
         at = np.array((now,), np.int64) if len(change) == 1 else np.full(len(change), now, np.int64)
@@ -318,20 +322,33 @@ class GroundComponent:
     def __init__(self, number: int) -> None:
         self.number = number
         self.until = _NOT_THERE
+        self._out: list[tuple[int, int, int, int, int]] = []
 
     def feed(self, rows: Arrivals) -> Intervals:
-        out: list[tuple[int, int, int, int, int]] = []
         for now, until, op, change in zip(
             rows.now.tolist(), rows.until.tolist(), rows.op.tolist(), rows.change.tolist(), strict=True
         ):
-            old = self.until
-            if op < 0:
-                if old > now:
-                    out.append((change, now, now, old, -1))
-                    self.until = now
-            elif until > max(old, now):
-                out.append((change, now, max(old, now), until, 1))
-                self.until = until
+            self.feed_row(0, 0, 0, now, until, op, change)
+        return self.taken(0)
+
+    def view_of(self, number: int) -> int | None:
+        return 0
+
+    def feed_row(self, view: int, a: int, b: int, now: int, until: int, op: int, change: int) -> int:
+        """The triple comes, or goes."""
+        old = self.until
+        if op < 0:
+            if old > now:
+                self._out.append((change, now, now, old, -1))
+                self.until = now
+        elif until > max(old, now):
+            self._out.append((change, now, max(old, now), until, 1))
+            self.until = until
+        return len(self._out)
+
+    def taken(self, now: int) -> Intervals:
+        """What became of it since the last time."""
+        out, self._out = self._out, []
         table = np.array(out, np.int64).reshape(-1, 5)
         change_out, at, start, end, weight = (np.ascontiguousarray(table[:, i]) for i in range(5))
         return Intervals(np.empty((len(out), 0), np.int64), change_out, at, start, end, weight)

@@ -145,8 +145,9 @@ class ConjunctionOperator:
         return None
 
     def feed_rows(self, now: int) -> None:
-        """Takes what was fed to the components' joins row by row, at one tick."""
-        self._combine([c.taken(now) for c in self.components if isinstance(c, JoinComponent)])
+        """Takes what was fed to the components row by row, at one tick."""
+        if self.components:
+            self._combine([component.taken(now) for component in self.components])
 
     def _combine(self, parts: list[Intervals]) -> None:
         for i, component in enumerate(self.components):

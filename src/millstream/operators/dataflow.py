@@ -17,7 +17,6 @@ import numpy.typing as npt
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators.arriving import ArrivingLeaf
 from millstream.operators.building import build
-from millstream.operators.component import JoinComponent
 from millstream.operators.conjunction import Component, ConjunctionOperator
 from millstream.operators.deltas import consolidated, empty, merged
 from millstream.operators.expressions import Evaluator
@@ -193,14 +192,13 @@ class Dataflow:
         """Whether there is nothing above a conjunction: then what ends can only take answers away."""
         return self._alone is not None
 
-    def view_of(self, number: int) -> tuple[JoinComponent, int] | None:
-        """The join that has a pattern, and its view there, if it has one of its own."""
+    def view_of(self, number: int) -> tuple[Component, int] | None:
+        """The part of a conjunction that has a pattern, and where it takes single rows of it, if it does."""
         for leaf in self.leaves:
             if number in leaf.numbers:
                 component = leaf.operator.component_of(number)
-                if isinstance(component, JoinComponent):
-                    view = component.view_of(number - leaf.first)
-                    return None if view is None else (component, view)
+                view = None if component is None else component.view_of(number - leaf.first)
+                return None if component is None or view is None else (component, view)
         return None
 
     # What happens -----------------------------------------------------------------------------------------------------

@@ -43,6 +43,8 @@ class Matcher:
         self._held: list[int] = []
         self._tests: list[tuple[int, int, Test]] = []
         self._compared: list[tuple[int, list[tuple[int, int]], list[tuple[int, int]]]] = []
+        self.asked: list[tuple[int, tuple[int, int, int], bool]] = []
+        """Of patterns found by their predicate: number, constants (-1: a variable), whether both ends are one variable."""
         scanned: list[tuple[int, int, int]] = []
         same: list[bool] = []
         self._scanned: list[int] = []
@@ -53,14 +55,14 @@ class Matcher:
             for variable, position in zip(pattern.variables, first_positions(pattern), strict=True):
                 if isinstance(variable, Variable) and variable in tests:
                     self._tests.append((number, position, tests[variable]))
+            if ids[1] >= 0 and equal in ([], [(0, 2)]):
+                self.asked.append((number, ids, bool(equal)))
             if ids[1] >= 0 and len(pattern.variables) > 0 and equal in ([], [(0, 2)]):
                 scanned.append(ids)
                 same.append(bool(equal))
                 self._scanned.append(number)
             else:
                 self._compared.append((number, [(i, x) for i, x in enumerate(ids) if x >= 0], equal))
-        self.scanned = list(zip(self._scanned, scanned, same, strict=True))
-        """Number, constants (-1: a variable) and whether both ends are one variable, of patterns the scan kernel finds."""
         self._scan = Scan(scanned, same) if scanned else None
         self._number_of = np.array(self._scanned, np.int64)
 
@@ -84,7 +86,7 @@ class Matcher:
     @property
     def compares(self) -> bool:
         """Whether some pattern is not found by its predicate."""
-        return bool(self._compared)
+        return len(self.asked) < len(self.numbers)
 
     def forget_holds(self, at: int) -> None:
         """For a restored dictionary, which remembers the holds of the matcher that this one replaces."""
