@@ -152,3 +152,12 @@ def test_what_leaves_on_a_grid_while_it_comes_again_is_no_change(form: str, wind
     steps = [push(1, "a p b", "b q c"), push(5, "a p b", "b q c"), push(9, "d p e")]
     for pattern in ("?x :p ?y", "?x :p ?y . ?y :q ?z"):
         check(scenario(f"{form} {{ STREAM <{S}> [{window}] {{ {pattern} }} }}", *steps))
+
+
+@pytest.mark.parametrize("test", ["?c = ?d", "?c != ?d", "!BOUND(?d)", "BOUND(?d) || ?c = :c"])
+@pytest.mark.parametrize("open", ["{ ?b :p ?c } UNION { ?b :q ?d }", "?b :p ?c OPTIONAL { ?b :q ?d }"])
+@pytest.mark.parametrize("beside", ["?c :p ?d", "{ SELECT DISTINCT ?c ?d { ?c :p ?d } }", "{ ?c :p ?e BIND(?e AS ?d) }"])
+def test_a_filter_does_not_see_what_is_bound_beside_its_group(beside: str, open: str, test: str) -> None:
+    steps = [insert(0, "c p c", "a p c"), insert(1, "c p d", "c q c"), insert(2, "a q c"), delete(3, "c p c")]
+    check(scenario(f"SELECT * {{ {{ {open} FILTER({test}) }} {beside} }}", *steps))
+    check(scenario(f"SELECT * {{ {{ {open} }} {beside} FILTER({test}) }}", *steps))

@@ -169,7 +169,13 @@ class Compiler:
         patterns: list[SourcedPattern] = []
         others: list[Node] = []
         filters: list[a.Expression] = []
+        last: list[a.Expression] = []
+        while isinstance(pattern, a.Filter) and not exists_in(pattern.expression):
+            # Nothing is joined behind these: they see all that there is.
+            last = [*self._filters(pattern, scope), *last]
+            pattern = pattern.pattern
         self._gather(pattern, scope, patterns, others, filters)
+        filters.extend(last)
         known = {v for part in (*patterns, *others) for v in part.variables}
         if scope.domain is not None and not known.issuperset(scope.given):
             others.append(scope.domain)
@@ -204,9 +210,9 @@ class Compiler:
             case a.Join(left, right):
                 self._gather(left, scope, patterns, others, filters)
                 self._gather(right, scope, patterns, others, filters)
-            case a.Filter(expression, inner) if not exists_in(expression):
+            case a.Filter(expression, inner) if not exists_in(expression) and _may_wait(pattern):
                 self._gather(inner, scope, patterns, others, filters)
-                filters.extend(self._scoped(expression, {*in_scope(inner), *scope.given, *self.members.constants}))
+                filters.extend(self._filters(pattern, scope))
             case a.Window(window, inner) if scope.domain is None:
                 self._gather(inner, scope.over(WindowSource(window)), patterns, others, filters)
             case a.Graph(NamedNode() as name, inner) if scope.domain is None:
@@ -227,8 +233,9 @@ class Compiler:
         subject, object_ = self._without_blank(triple.subject), self._without_blank(triple.object)
         return replace(triple, subject=subject, object=object_)
 
-    def _scoped(self, expression: a.Expression, bound: set[Variable]) -> list[a.Expression]:
+    def _filters(self, pattern: a.Filter, scope: Scope) -> list[a.Expression]:
         """A filter's conjuncts; what its own group cannot bind stays unbound for it, whatever others bind."""
+        expression, bound = pattern.expression, {*in_scope(pattern.pattern), *scope.given, *self.members.constants}
         unbound = {v: self.names.fresh("unbound") for v in mentioned(expression) - bound}
 
         def change(part: a.Expression) -> a.Expression | None:
@@ -395,6 +402,12 @@ class Compiler:
                 raise _refused(self.query, "LIMIT or OFFSET inside of GRAPH ?g or a correlated EXISTS", instead, None)
             node = TopK(node, tuple(keys), projection, bounds.offset, bounds.limit, *tags)
         return node, tuple(keys)
+
+
+def _may_wait(pattern: a.Filter) -> bool:
+    """Whether a filter says the same once its group is joined with others: they must bind nothing that it leaves open."""
+    inner = pattern.pattern
+    return (mentioned(pattern.expression) & set(in_scope(inner))) <= existence.certain(inner)
 
 
 def _blanks(triple: a.TriplePattern) -> bool:
