@@ -105,7 +105,7 @@ def test_a_full_run_of_a_whole_group_is_kept_with_a_page_that_names_all(
     running.run(catalogue.chosen([ENGINE]), "full")
     page = (tmp_path / "kept" / "engine.md").read_text()
     assert all(f"[{b.name}]({b.name}.md)" in page for b in catalogue.chosen([ENGINE]))
-    assert "0 of 9 reached" in page
+    assert f"0 of {len(catalogue.chosen([ENGINE]))} reached" in page
     assert not (tmp_path / "passing").exists()
     running.run(catalogue.chosen(["hubs"]), "full")
     running.run(catalogue.chosen([ENGINE]), "quick")
