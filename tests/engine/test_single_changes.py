@@ -6,7 +6,7 @@ next what a snapshot or a forgotten term leaves of them; the last whether change
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 from unittest.mock import patch
@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from millstream import DataError, Engine
 from millstream.engine.core import Core
 from millstream.engine.graph_lane import GraphLanes
+from millstream.engine.run import QueryRun
 from tests.engine.any_query import any_scenarios, any_sessions, family_sessions, sharing_sessions
 from tests.engine.machines import check, check_once, compare_runs, forget_all_that_may_be, run_session
 from tests.engine.notation import S, emitted, nt, over
@@ -197,3 +198,33 @@ def test_elements_that_nobody_can_see_yet_wait_for_the_next_instant() -> None:
         assert hand_on.call_count == 5
     engine.advance_to(10)
     assert heard == [(5, 1)] * 4 + [(10, 1)] * 2
+
+
+def _noting(happened: list[str], method: Callable[..., None]) -> Callable[..., None]:
+    def noting(*arguments: object) -> None:
+        happened.append(method.__name__)
+        method(*arguments)
+
+    return noting
+
+
+@pytest.mark.parametrize("call", ["load", "insert", "insert of many"])
+def test_what_waits_comes_before_a_change_of_a_graph(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine()
+    query = engine.register(over("RANGE 10 STEP 5", more="?y :q ?z"), output="changes")
+    for at_ms in (1, 2, 3):
+        engine.push(S, nt(f"a{at_ms} p b"), at_ms=at_ms)
+    happened: list[str] = []
+    for name in ("elements", "graph_changed"):
+        monkeypatch.setattr(QueryRun, name, _noting(happened, getattr(QueryRun, name)))
+    match call:
+        case "load":
+            engine.load(nt("b q c").encode(), format="nt")
+        case "insert":
+            engine.insert(nt("b q c"))
+        case _:
+            engine.insert(nt("b q c", "d q e"))
+    assert happened == ["elements", "graph_changed"]
+    engine.push(S, nt("a4 p b"), at_ms=4)
+    engine.advance_to(5)
+    assert emitted(query) == [f"5 +a{number} b c" for number in (1, 2, 3, 4)]

@@ -235,7 +235,6 @@ class Core:
 
     def process_now(self, change: GraphChange) -> None:
         """A change that happens now, whatever the time is."""
-        self.look()
         self.change_graph(change, self.now_tick)
         self.feeding.process()
         self.keep_house()
@@ -259,6 +258,7 @@ class Core:
 
     def change_graph(self, change: GraphChange, at_tick: int) -> int:
         """Changes a graph; gives how many triples really came or went."""
+        self.look()
         graph = self.graphs.get(change.graph)
         if graph is None:
             graph = self.graphs[change.graph] = Graph(self.dictionary)
