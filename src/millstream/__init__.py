@@ -23,6 +23,7 @@ from millstream.errors import (
     UnsupportedQueryError,
 )
 from millstream.lazy import exported as _exported
+from millstream.limits import Limits
 
 if _typing.TYPE_CHECKING:
     from millstream.engine import Answer, ContinuousQuery, Engine
@@ -48,6 +49,7 @@ __all__ = [
     "Engine",
     "JavaMissingError",
     "LateElementError",
+    "Limits",
     "MillstreamError",
     "OptionError",
     "PendingLimitError",

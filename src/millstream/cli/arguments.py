@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import glob
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from millstream.engine.options import named_iri
 from millstream.errors import DataError, OptionError
 from millstream.language.windows import parse_duration
+from millstream.limits import Limits
 from millstream.rdf.inputs import files_of
 from millstream.runs import GraphSource, StreamSource
 from millstream.runs.options import STANDARD
@@ -71,3 +73,15 @@ def duration_ms(text: str, option: str) -> int:
     except (ValueError, KeyError) as error:
         reason = str(error) if isinstance(error, ValueError) else f"the unit {error} is not known"
         raise OptionError(f"{option} {text}: {reason}") from None
+
+
+def limits(texts: Iterable[str]) -> Limits:
+    """`NAME=VALUE`, each a limit; sizes are bytes, or `64k`, `16m`, `1g`."""
+    found = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        match = re.fullmatch(r"(\d{1,18})([kmg]?)", value.strip().lower())
+        if match is None:
+            raise OptionError(f"--limit {text}: write NAME=VALUE, as in --limit value_bytes=16m")
+        found[name.strip()] = int(match[1]) << {"": 0, "k": 10, "m": 20, "g": 30}[match[2]]
+    return Limits.of(found)

@@ -82,7 +82,7 @@ class _Embedded:
 
     def _fresh_engine(self) -> PacedEngine:
         options = self._options
-        engine = PacedEngine(strict=options.strict, max_pending=_MAX_PENDING)
+        engine = PacedEngine(strict=options.strict, max_pending=_MAX_PENDING, limits=options.limits)
         for source in options.datasets:
             if source.path == STANDARD:
                 engine.load(StandardInput(self._run.check), source.graph, format="turtle")

@@ -110,6 +110,10 @@ def run(
         str | None, typer.Option(metavar="PATH", help="Where malformed and late input goes, as JSON lines.")
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="End with code 1 at the first malformed or late input.")] = False,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="A limit on input or values, see docs/security.md. Repeatable."),
+    ] = None,
 ) -> None:
     """Run queries over streams; each answers as its input comes.
 
@@ -149,6 +153,7 @@ def run(
                 strict=strict,
                 cells=cells,
                 master=master,
+                limits=arguments.limits(limit or ()),
             )
         )
     except OptionError as error:

@@ -27,6 +27,7 @@ from millstream.engine.scanning import Scanning
 from millstream.engine.singles import Singles
 from millstream.engine.snapshot import pack, unpack
 from millstream.errors import LateElementError
+from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.operators.rows import ELEMENT, GRID, tick
 from millstream.rdf import Rejected, read_changes, read_elements, read_quads
 from millstream.rdf.inputs import is_all_there
@@ -51,13 +52,14 @@ class Engine:
         summary: bool = True,
         lazy: bool = True,
         adaptive: bool = True,
+        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
-        """`strict` raises for late and malformed input instead of setting it aside.
+        """`strict` raises for late and malformed input instead of setting it aside; `limits` bound input and values.
 
         `summary`, `lazy` and `adaptive` switch off early dropping, doing nothing while a view is empty, and choosing
         the order at each probe; they are for comparisons, answers never change.
         """
-        self._options = Options(lateness_ms, t0_ms, max_pending, strict, summary, lazy, adaptive)
+        self._options = Options(lateness_ms, t0_ms, max_pending, strict, summary, lazy, adaptive, limits)
         self._core = Core(self._options)
         self._encoder = Encoder(self._core.dictionary)
         self._ordering: Ordering[Happening] = Ordering(lateness_ms)
@@ -376,7 +378,8 @@ class Engine:
     def restore(cls, data: bytes) -> Engine:
         """An engine that goes on where a snapshot was taken, with its queries in order of registration."""
         state = unpack(data)
-        engine = cls(**state["options"])
+        options = state["options"]
+        engine = cls(**{**options, "limits": Limits.of(options["limits"])})
         engine._core.load(state["core"])
         largest_ms, passed_ms, arrivals, flat = state["ordering"]
         held: list[tuple[int, int, Happening]] = [

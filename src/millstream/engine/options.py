@@ -11,6 +11,7 @@ from pyoxigraph import NamedNode
 from millstream.errors import DataError, OptionError
 from millstream.language.algebra import Output
 from millstream.language.iris import DEFAULT_BASE, resolve
+from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.operators.rows import MOST_MS
 
 
@@ -25,9 +26,12 @@ class Options:
     summary: bool
     lazy: bool
     adaptive: bool
+    limits: Limits = DEFAULT_LIMITS
 
     def __post_init__(self) -> None:
         checked_time(self.t0_ms)
+        if not isinstance(self.limits, Limits):
+            raise OptionError(f"limits must be millstream.Limits, got {self.limits!r}.")
         if not _is_whole(self.lateness_ms) or not 0 <= self.lateness_ms <= MOST_MS:
             raise OptionError(f"lateness_ms must be a whole number from 0 to 2^59, got {self.lateness_ms!r}.")
         if not _is_whole(self.max_pending) or self.max_pending < 1:

@@ -13,7 +13,7 @@ import numpy as np
 
 from millstream.errors import SnapshotError
 
-LAYOUT = 5
+LAYOUT = 6
 _MAGIC = b"millstream snapshot "
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from millstream.language import algebra
+from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.runs.formats import OutputFormat
 
 STANDARD = "-"
@@ -65,3 +66,4 @@ class RunOptions:
     strict: bool = False
     cells: int | None = None
     master: str = "local[2]"
+    limits: Limits = DEFAULT_LIMITS

@@ -1,0 +1,44 @@
+"""Resource limits: how much a small input may become before it is set aside.
+
+Data and queries come from people nobody knows. What exceeds a limit is set aside (data) or is an error value (an
+expression), counted like anything else that is malformed, and never stops what comes behind it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+
+from millstream.errors import OptionError
+
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """All sizes in bytes; docs/security.md says what each protects from."""
+
+    statement_bytes: int = 256 * _MIB
+    """A line, sentence or message of a text, after decompression."""
+    literal_bytes: int = 64 * _MIB
+    """One term."""
+    document_bytes: int = 1024 * _MIB
+    """A document that is parsed as a whole (RDF/XML, JSON-LD), after decompression and with its entities expanded."""
+    value_bytes: int = 16 * _MIB
+    """A value that an expression computes: a string, or a number written out."""
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise OptionError(f"limit {name} must be a whole number of at least 1, got {value!r}.")
+
+    @classmethod
+    def of(cls, given: dict[str, int]) -> Limits:
+        """Limits by name, as options and settings have them; the others are as by default."""
+        known = {field.name for field in fields(cls)}
+        for name in given:
+            if name not in known:
+                raise OptionError(f"there is no limit {name!r}; there are {', '.join(sorted(known))}.")
+        return cls(**given)
+
+
+DEFAULT_LIMITS = Limits()
