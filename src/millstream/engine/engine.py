@@ -52,14 +52,14 @@ class Engine:
         summary: bool = True,
         lazy: bool = True,
         adaptive: bool = True,
-        limits: Limits = DEFAULT_LIMITS,
+        limits: Limits | None = None,
     ) -> None:
         """`strict` raises for late and malformed input instead of setting it aside; `limits` bound input and values.
 
         `summary`, `lazy` and `adaptive` switch off early dropping, doing nothing while a view is empty, and choosing
         the order at each probe; they are for comparisons, answers never change.
         """
-        self._options = Options(lateness_ms, t0_ms, max_pending, strict, summary, lazy, adaptive, limits)
+        self._options = Options(lateness_ms, t0_ms, max_pending, strict, summary, lazy, adaptive, limits or DEFAULT_LIMITS)
         self._core = Core(self._options)
         self._encoder = Encoder(self._core.dictionary)
         self._ordering: Ordering[Happening] = Ordering(lateness_ms)
