@@ -15,9 +15,16 @@ from benchmarks.peers.store import Solutions
 
 STREAM = "http://example.org/stream"
 Output = Literal["istream", "changes"]
-Switches = Mapping[str, bool]
 Given = bytes | pa.Table | Iterable[pa.Table]
 """A stream: as text, as a table, or in tables one after another."""
+
+
+class Switches(TypedDict, total=False):
+    """Parts of the engine that can be switched off, see `Engine`."""
+
+    summary: bool
+    lazy: bool
+    adaptive: bool
 
 
 def as_table(elements: Sequence[Element]) -> pa.Table:

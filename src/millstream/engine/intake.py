@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import secrets
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -32,7 +32,7 @@ class Encoder:
 
     def __init__(self, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
-        self._engine = secrets.token_hex(4)
+        self._engine = os.urandom(4).hex()
         self._calls = itertools.count()
 
     def scope(self) -> str:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from millstream.engine.batch import ElementBatch
 from millstream.kernels.relation import RowCounter
@@ -67,6 +66,8 @@ def _as_lines(texts: list[pa.Array[Any]]) -> memoryview | None:
 
     Each cell then has one term or more, and a line has three: so a line that is read has one in each.
     """
+    from pyarrow import compute as pc  # 9 MB that only tables need.
+
     kind = pa.large_string()
     cells: list[Any] = [t.cast(kind) for t in texts]
     if not all(_begin_terms(c) or not pc.any(pc.match_substring_regex(c, _BLANK)).as_py() for c in cells):
@@ -91,6 +92,8 @@ def _first_rows(table: pa.Table) -> npt.NDArray[np.bool_]:
     """Which rows begin an element."""
     first = np.ones(table.num_rows, np.bool_)
     if "element" in table.column_names:
+        from pyarrow import compute as pc
+
         column = _whole(table["element"])
         first[1:] = pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
     return first

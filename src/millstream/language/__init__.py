@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from millstream.language.algebra import Query
-from millstream.language.grammar import parse as parse_syntax
-from millstream.language.nesting import check_depth, too_deep
-from millstream.language.translate import translate
+from typing import TYPE_CHECKING
+
+from millstream.lazy import exported
+
+if TYPE_CHECKING:
+    from millstream.language.algebra import Query
+    from millstream.language.parsing import parse_query
+
+__getattr__ = exported(__name__, {"Query": "millstream.language.algebra", "parse_query": "millstream.language.parsing"})
 
 __all__ = ["Query", "parse_query"]
-
-
-def parse_query(text: str, base: str | None = None) -> Query:
-    """The query that a text means; relative IRIs are seen from `base`."""
-    unit, text = parse_syntax(text)
-    try:
-        query = translate(unit, text, base)
-    except RecursionError:
-        raise too_deep(text) from None
-    check_depth(query)
-    return query

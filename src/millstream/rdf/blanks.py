@@ -7,8 +7,8 @@ no memory however long its text.
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 from collections.abc import Callable, Iterable, Iterator
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
@@ -31,7 +31,7 @@ class BlankScope:
     __slots__ = ("_documents", "_generated", "prefix")
 
     def __init__(self, prefix: str | None = None) -> None:
-        self.prefix = "m" + secrets.token_hex(8) if prefix is None else prefix
+        self.prefix = "m" + os.urandom(8).hex() if prefix is None else prefix
         self._generated = 0
         self._documents = 0
 

@@ -14,9 +14,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.ipc
-import pyarrow.parquet
 from pyoxigraph import Quad, RdfFormat, parse
 
 from millstream.errors import DataError
@@ -55,15 +52,18 @@ def open_table(
             case Format.CSV:
                 yield from _open_csv(source, rejections, skipped)
             case Format.PARQUET:
+                # With all the file systems that Arrow knows: nobody else should pay for it.
+                import pyarrow.parquet
+
                 whole = pa.BufferReader(source.read(-1)) if path is None else str(path)
                 yield from pyarrow.parquet.ParquetFile(whole).iter_batches(batch_size=_ROWS)
             case _:
                 data = source.read(-1)
                 if data.startswith(_ARROW_FILE):
-                    file = pyarrow.ipc.open_file(data)
+                    file = pa.ipc.open_file(data)
                     yield from (file.get_batch(index) for index in range(file.num_record_batches))
                 else:
-                    yield from pyarrow.ipc.open_stream(data)
+                    yield from pa.ipc.open_stream(data)
     except (pa.ArrowException, OSError) as error:
         rejections.reject(f"not a readable {format.value} table: {error}")
 
@@ -218,6 +218,8 @@ def _open_csv(source: ByteSource, rejections: Rejections, skipped: set[int]) -> 
         rejections.reject(reason, line=row.number, text=row.text or "")
         skipped.add(row.number)
         return "skip"
+
+    import pyarrow.csv
 
     # Bytes, or one cell that is not UTF-8 would make the whole file unreadable.
     types = dict.fromkeys(("s", "p", "o", "g", "at_ms", "element"), pa.binary())

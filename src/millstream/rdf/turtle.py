@@ -7,8 +7,8 @@ exactly the bad ones are set aside. Memory holds a chunk of text, whatever the l
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from millstream.rdf.statements import Event, Mark, Statement
 CHUNK = 1 << 18
 
 # Random, so that no data can contain it.
-_MARK = NamedNode(f"x-mark:{secrets.token_hex(16)}")
+_MARK = NamedNode(f"x-mark:{os.urandom(16).hex()}")
 _MARK_TEXT = f"\n{_MARK}{_MARK}{_MARK}.\n".encode()
 _VERSION = re.compile(rb"""@?version\s*["'](?P<label>[^"']*)["']""", re.IGNORECASE)
 _MESSAGE = re.compile(rb"@message[\s]*\.")
