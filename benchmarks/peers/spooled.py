@@ -63,7 +63,7 @@ class Way:
     """How the engine is asked."""
 
     query: str
-    switches: Mapping[str, bool] = field(default_factory=dict)
+    switches: ours.Switches = field(default_factory=ours.Switches)
 
 
 @dataclass(frozen=True, slots=True)
