@@ -3,7 +3,12 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+BASE   := $(VENV)/.base
 STAMP  := $(VENV)/.installed
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+NO_NETWORK := echo "failed: see above; the first time, packages are fetched over the network"; exit 1
+# What pyproject.toml asks for somewhere, as a file for pip.
+needed = $(BIN)/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))$(1), sep='\n')" >$(VENV)/$(2)
 KERNELS := $(wildcard src/millstream/kernels/*.pyx src/millstream/kernels/*.pxd)
 
 # Tests share the cores; those on Spark stay together, for they share a session.
@@ -15,19 +20,33 @@ SPREAD := -n auto --maxprocesses 4 --dist loadgroup
 help:            ## what can be made
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */\1\t/' | expand -t 16
 
-$(STAMP): pyproject.toml setup.py $(KERNELS)
+# The package with Spark, which is all that a demo needs. Packages are fetched while the kernels are compiled.
+$(BASE): pyproject.toml setup.py $(KERNELS) src/millstream/language/sparql.lark
 	@command -v $(PYTHON) >/dev/null || { echo "missing: Python 3.11 or newer (apt-get install python3 python3-venv)"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "missing: Python 3.11 or newer; set PYTHON=python3.x"; exit 1; }
 	@command -v cc >/dev/null || { echo "missing: a C compiler (apt-get install build-essential)"; exit 1; }
+	@echo "setting up $(VENV): Spark is fetched and kernels are compiled, two to three minutes the first time"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "missing: the venv module (apt-get install python3-venv)"; exit 1; }
-	@echo "setting up $(VENV) (a minute or two the first time) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' \
-	  || { echo "failed: see above; the first time, packages are fetched over the network"; exit 1; }
+	@echo "1 of 3: what kernels are built with"
+	@$(call needed,['build-system']['requires'],build.txt)
+	@$(PIP) -r $(VENV)/build.txt || { $(NO_NETWORK); }
+	@echo "2 of 3: packages (Spark is the large one), and the kernels"
+	@$(call needed,['project']['optional-dependencies']['spark'],spark.txt)
+	@$(PIP) -r $(VENV)/spark.txt >$(VENV)/packages.log 2>&1 & packages=$$!; \
+	  $(BIN)/python setup.py -q build_ext --inplace 2>$(VENV)/kernels.log || { cat $(VENV)/kernels.log; exit 1; }; \
+	  echo "fetching the rest of the packages ..."; wait $$packages || { cat $(VENV)/packages.log; $(NO_NETWORK); }
+	@echo "3 of 3: millstream"
+	@$(PIP) --no-build-isolation --editable '.[spark]' || { $(NO_NETWORK); }
 	@touch $@
 
-install: $(STAMP)  ## the virtual environment with millstream in it
+$(STAMP): $(BASE)
+	@echo "fetching what tests and benchmarks need ..."
+	@$(PIP) --no-build-isolation --editable '.[dev]' || { $(NO_NETWORK); }
+	@touch $@
 
-demo: $(STAMP)     ## a first look
+install: $(STAMP)  ## the virtual environment with millstream in it, and all for its tests
+
+demo: $(BASE)      ## a first look
 	@$(BIN)/millstream demo
 
 test: $(STAMP)     ## all tests but those of test-long

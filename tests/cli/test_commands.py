@@ -87,3 +87,37 @@ def test_commands_are_imported_only_when_they_run() -> None:
     code = "import sys, millstream.cli.main as m; print(*(n for n in sys.modules if n.startswith('millstream.cli.')))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert sorted(found) == ["millstream.cli.main", "millstream.cli.terminal"]
+
+
+@pytest.fixture
+def without_spark(tmp_path: Path) -> str:
+    """A folder for PYTHONPATH that makes a process believe that pyspark is not installed."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n"
+        "from importlib.machinery import PathFinder\n"
+        "class Hiding:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        hidden = name.partition('.')[0] in ('pyspark', 'pandas')\n"
+        "        return None if hidden else PathFinder.find_spec(name, path, target)\n"
+        "sys.meta_path[sys.meta_path.index(PathFinder)] = Hiding()\n"
+    )
+    return os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
+
+
+def test_without_spark_a_run_uses_the_embedded_engine_and_says_so(without_spark: str, tmp_path: Path) -> None:
+    (tmp_path / "s.nt").write_text("<http://e/a> <http://e/p> <http://e/b> .\n")
+    query = "SELECT ?x { STREAM <http://e/s> [NOW] { ?x ?p ?y } }"
+    arguments = ["run", "-", "--stream", f"http://e/s={tmp_path / 's.nt'}", "--time", "rate:1", "--format", "csv"]
+    found = run(*arguments, stdin=query, PYTHONPATH=without_spark)
+    assert found.returncode == 0
+    assert found.stdout.split() == ["at_ms,weight,x", "0,1,http://e/a"]
+    assert "runs in one process" in found.stderr
+    assert "pip install 'millstream[spark]'" in found.stderr
+
+
+def test_spark_that_is_not_installed_is_asked_for_in_one_sentence(without_spark: str) -> None:
+    found = run("run", "-", "--engine", "spark", stdin="ASK {}", PYTHONPATH=without_spark)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr.count("\n") == 1
+    assert "pyspark" in found.stderr
+    assert "pip install 'millstream[spark]'" in found.stderr

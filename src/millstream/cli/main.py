@@ -78,7 +78,10 @@ def run(
         str | None,
         typer.Option(metavar="FORMAT", help="Format of the streams, where names do not tell. Default for -: nquads."),
     ] = None,
-    engine: Annotated[str, typer.Option(metavar="ENGINE", help="spark, or embedded for this process alone.")] = "spark",
+    engine: Annotated[
+        str | None,
+        typer.Option(metavar="ENGINE", help="spark, or embedded for this process alone. Default: spark if it is installed."),
+    ] = None,
     master: Annotated[str, typer.Option(metavar="URL", help="The Spark master.")] = "local[2]",
     cells: Annotated[int | None, typer.Option(metavar="N", min=1, help="How many parts Spark cuts the work into.")] = None,
     checkpoint: Annotated[
@@ -125,12 +128,12 @@ def run(
     from millstream.cli import arguments
     from millstream.cli import checkpoint as checkpoints
     from millstream.cli import run as command
+    from millstream.cli.engines import choose_engine
     from millstream.cli.terminal import fail
     from millstream.errors import OptionError
     from millstream.runs import RunOptions
 
-    if engine not in ("spark", "embedded"):
-        fail(f"--engine {engine}: not known; it is spark or embedded")
+    chosen = choose_engine(engine)
     try:
         options = command.check(
             RunOptions(
@@ -158,7 +161,7 @@ def run(
         )
     except OptionError as error:
         fail(str(error))
-    command.execute(options, engine)
+    command.execute(options, chosen)
 
 
 @app.command()
@@ -200,18 +203,17 @@ def map_rows(
 @app.command()
 def demo(
     engine: Annotated[
-        str, typer.Option(metavar="ENGINE", help="spark, or embedded: a smaller demo in this process alone.")
-    ] = "spark",
+        str | None, typer.Option(metavar="ENGINE", help="spark, or embedded: a smaller demo in this process alone.")
+    ] = None,
 ) -> None:
     """Show a query answered live: taxi rides through Spark on this machine."""
     from millstream.cli import doors, taxis
+    from millstream.cli.engines import choose_engine
     from millstream.cli.terminal import fail
     from millstream.errors import MillstreamError
 
-    if engine not in ("spark", "embedded"):
-        fail(f"--engine {engine}: not known; it is spark or embedded")
     try:
-        (taxis if engine == "spark" else doors).show()
+        (taxis if choose_engine(engine) == "spark" else doors).show()
     except MillstreamError as error:
         fail(str(error))
 

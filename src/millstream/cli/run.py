@@ -17,7 +17,7 @@ import typer
 from millstream.cli.arguments import check_path
 from millstream.cli.progress import Progress
 from millstream.cli.queries import read_query
-from millstream.cli.terminal import fail, note
+from millstream.cli.terminal import note
 from millstream.errors import DataError, LateElementError, MillstreamError, OptionError, QueryError
 from millstream.language import parse_query
 from millstream.language.algebra import Form
@@ -161,12 +161,8 @@ def _run_on(engine: str, run: Run) -> None:
 
         embedded.run(run)
         return
-    try:
-        # By name, so that without Spark everything else is still there.
-        job = importlib.import_module("millstream.pipeline.job")
-    except ImportError as error:
-        fail(f"the engine spark cannot be used here ({error.msg}); install it, or use --engine embedded")
-    job.run(run)
+    # By name, so that without Spark everything else is still there.
+    importlib.import_module("millstream.pipeline.job").run(run)
 
 
 @contextmanager
