@@ -15,7 +15,7 @@ KERNELS := $(wildcard src/millstream/kernels/*.pyx src/millstream/kernels/*.pxd)
 SPREAD := -n auto --maxprocesses 4 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-quick test-long check test-checked test-asan bench bench-spark bench-all clean
+.PHONY: help install demo test test-quick test-long test-spark wheel check test-checked test-asan bench bench-spark bench-all clean
 
 help:            ## what can be made
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */\1\t/' | expand -t 16
@@ -57,6 +57,18 @@ test-quick: $(STAMP)  ## the tests that take seconds
 
 test-long: $(STAMP)  ## many jobs on Spark, killed twenty-five times, and a cluster of processes: half an hour
 	MILLSTREAM_KILLS=20 $(BIN)/python -m pytest -m long
+
+# Spark's tests on another version of it, in an environment of its own.
+VERSION ?= 4.2.0
+test-spark: $(STAMP)  ## the pipeline's tests on another Spark: make test-spark VERSION=4.2.0
+	@test -e build/spark-$(VERSION)/.ready || { echo "setting up build/spark-$(VERSION) ..." && $(PYTHON) -m venv build/spark-$(VERSION) \
+	  && build/spark-$(VERSION)/bin/python -m pip install --quiet --disable-pip-version-check -r $(VENV)/build.txt \
+	  && build/spark-$(VERSION)/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable '.[dev]' 'pyspark==$(VERSION)' \
+	  && touch build/spark-$(VERSION)/.ready; }
+	build/spark-$(VERSION)/bin/python -m pytest -m "not long" tests/pipeline tests/cli/test_run_spark.py
+
+wheel:           ## wheels for the Pythons here and a source distribution, each tried out; in dist/
+	@$(PYTHON) packaging/wheels.py $(PYTHONS)
 
 # The package built once more below build/, beside the release build that everything else uses.
 define in_build

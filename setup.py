@@ -20,11 +20,7 @@ from millstream.language import tables
 BUILD = os.environ.get("MILLSTREAM_BUILD", "release")
 CHECKED = BUILD in ("checked", "asan")
 SANITIZE = ["-fsanitize=address", "-fno-omit-frame-pointer", "-g"] if BUILD == "asan" else []
-if sys.platform == "win32":
-    COMPILE, LINK = ["/O2"], []
-else:
-    COMPILE = ["-O1", *SANITIZE] if SANITIZE else ["-O3", "-g0"]
-    LINK = SANITIZE
+COMPILE = ["-O1", *SANITIZE] if SANITIZE else ["-O3", "-g0"]
 CORES = os.cpu_count() or 1
 
 # What Cython needs for memory views is compiled once instead of in each kernel.
@@ -50,7 +46,7 @@ def extension(name: str, source: Path) -> Extension:
         include_dirs=[numpy.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
         extra_compile_args=COMPILE,
-        extra_link_args=LINK,
+        extra_link_args=SANITIZE,
     )
 
 

