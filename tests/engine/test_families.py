@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from millstream import Engine, UnsupportedQueryError
 from tests.engine.any_query import family_sessions
-from tests.engine.machines import compare_runs, compare_with_engines_of_their_own, forget_all_that_may_be, run_session
+from tests.engine.machines import (
+    compare_runs,
+    compare_with_engines_of_their_own,
+    forget_all_that_may_be,
+    run_session,
+    table_of,
+)
 from tests.engine.notation import NAMESPACE, S, answer_set, emitted, nt, over
 from tests.engine.scenarios import Session
 
@@ -197,6 +203,35 @@ def test_each_member_has_the_first_rows_of_its_own_order() -> None:
     assert emitted(queries[0]) == ["1 +b", "11 -b"]
     assert sorted(emitted(queries[1])) == sorted(["1 +d", "2 +a", "2 -d", "12 -a"])
     assert emitted(queries[2]) == []
+
+
+@pytest.mark.parametrize(("cut", "kept"), [("LIMIT 1", "y"), ("OFFSET 1", "z")])
+def test_a_slice_of_each_member_is_there_at_every_instant_at_which_it_holds(cut: str, kept: str) -> None:
+    #       0     3     6     9    12
+    #  hall  y z  y z   y z             RANGE 6 STEP 3
+    #  lab           y z  y z   y z
+    text = f"""PREFIX : <{NAMESPACE}> SELECT ?x {{
+        STREAM <{S}> [RANGE 6 STEP 3] {{ ?x :at :%s }} }} ORDER BY ?x {cut}"""
+    engine = Engine()
+    queries = [engine.register(text % room, output="rstream") for room in ("hall", "lab")]
+    engine.push(S, nt("y at hall", "z at hall"), at_ms=1)
+    engine.push(S, nt("y at lab", "z at lab"), at_ms=4)
+    engine.finish()
+    assert runs(engine) == 1
+    assert [emitted(q) for q in queries] == [[f"3 +{kept}", f"6 +{kept}"], [f"6 +{kept}", f"9 +{kept}"]]
+
+
+def test_the_elements_of_a_table_are_changes_of_their_own_to_a_slice_of_each_member() -> None:
+    engine = Engine()
+    text = f"""PREFIX : <{NAMESPACE}> SELECT CHANGES ?x ?y {{
+        STREAM <{S}> [EVENT] {{ ?x :near ?y }}
+        {{ SELECT ?x {{ STREAM <{S}> [EVENT] {{ ?x :at :%s }} }} ORDER BY ?x LIMIT 1 }} }}"""
+    queries = [engine.register(text % room) for room in ("hall", "lab")]
+    elements = [("a at hall", "a near b"), ("b at lab", "b near c"), ("c at hall", "c near d"), ("d at lab", "d near e")]
+    engine.push_table(S, table_of([(S, tuple(nt(t) for t in some), 1) for some in elements]))
+    assert runs(engine) == 1
+    assert emitted(queries[0]) == ["1 +a b", "1 -a b", "1 +c d", "1 -c d"]
+    assert emitted(queries[1]) == ["1 +b c", "1 -b c", "1 +d e"]
 
 
 def test_a_closed_member_is_gone_and_the_others_hear_nothing() -> None:

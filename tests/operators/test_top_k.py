@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators.expressions.values import read_term
 from millstream.operators.ordering import order_key, term_key
-from millstream.operators.ranking import TopK, sort_rows
+from millstream.operators.ranking import TopK, TopKOfEach, sort_rows
 from tests.operators.deltas_model import applied, deltas, listed, recomputed
 from tests.operators.ordered_terms import ALL
 
@@ -114,6 +114,26 @@ def test_sorting_rows_puts_them_in_order_and_counts_equal_ones(rows, conditions)
     assert np.repeat(found, weight, 0).tolist() == [
         list(row) for row in sorted(rows, key=lambda r: row_key(r, conditions, (1,)))
     ]
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    histories(2, st.sampled_from(INTEGERS[:4]), 12),
+    st.integers(0, 2),
+    st.one_of(st.none(), st.integers(0, 3)),
+    st.sets(st.integers(0, 12)),
+)
+def test_each_of_several_orders_has_its_own_slice_change_by_change(history, offset, limit, cuts):
+    def slice_of_each(held):
+        found = Counter()
+        for tag in {row[0] for row in held}:
+            ours = Counter({row: weight for row, weight in held.items() if row[0] == tag})
+            found += sliced(ours, ((1, True),), (), offset, limit)
+        return found
+
+    operator = TopKOfEach(2, 0, lambda: TopK(2, ((1, True),), (), offset, limit, DICTIONARY))
+    found = applied(operator, [2], [history], cuts)
+    assert sorted(found, key=lambda r: (r[1:3], r[0])) == recomputed([history], slice_of_each)
 
 
 def top(offset, limit):

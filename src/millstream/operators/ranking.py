@@ -76,6 +76,8 @@ class TopKOfEach:
 
     def apply(self, rows: Deltas) -> Deltas:
         """What changes of the rows make of the slices."""
+        if not len(rows):
+            return empty(self._width)
         tags = rows.columns[:, self._tag]
         order = np.argsort(tags, kind="stable")
         found = []
@@ -93,7 +95,9 @@ class TopKOfEach:
         tick, change, weight = (
             np.concatenate(parts) for parts in zip(*((d.tick, d.change, d.weight) for d in found), strict=True)
         )
-        return consolidated(Deltas(columns, tick, change, weight))
+        # Each slice has gone through all changes by itself; whoever reads the deltas goes through them once.
+        in_order = np.lexsort((change, tick))
+        return consolidated(Deltas(columns, tick, change, weight).pick(in_order))
 
     def close(self, at_tick: int) -> None:
         """Nothing: it makes no terms."""
