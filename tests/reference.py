@@ -50,6 +50,7 @@ GraphName: TypeAlias = NamedNode | None
 
 EXPIRY, ELEMENT, GRID = 0, 1, 2
 FOREVER: Tick = (1 << 62, 0)
+BEGINNING: Tick = (-(1 << 62), 0)
 TRUE = Literal(True)
 
 
@@ -82,14 +83,18 @@ class WindowContent:
     elements: int = 0
     triples: int = 0
     event_open: bool = False
+    last_end: Tick = BEGINNING
+    """The latest finite end of anything that was, is or will be visible, without what `finish` does not wait for."""
 
     def grid(self, at_ms: int, length_ms: int) -> int:
         """The first grid instant at or after a time."""
         return self.t0_ms + -(-(at_ms - self.t0_ms) // length_ms) * length_ms
 
-    def arrive(self, triples: tuple[Triple, ...], at_ms: int) -> None:
+    def arrive(self, triples: tuple[Triple, ...], at_ms: int, *, awaited: bool = True) -> None:
         self.elements += 1
         self.event_open = True
+        if awaited and triples:
+            self.last_end = max(self.last_end, self.end_of(at_ms))
         for triple in triples:
             self.triples += 1
             seen_from, until = self.interval(at_ms)
@@ -109,6 +114,11 @@ class WindowContent:
             case Triples() | Elements() | Event() | All():
                 return (at_ms, ELEMENT), FOREVER
 
+    def end_of(self, at_ms: int) -> Tick:
+        """When what arrives at a time ends, if it is ever seen and time ends it."""
+        seen_from, until = self.interval(at_ms)
+        return until if seen_from < until < FOREVER else BEGINNING
+
     def visible(self, arrival: Arrival, tick: Tick) -> bool:
         match self.window.window:
             case Triples(count):
@@ -126,10 +136,6 @@ class WindowContent:
     def ticks_after(self, tick: Tick) -> list[Tick]:
         """When the content may change by itself."""
         return [t for arrival in self.arrivals for t in (arrival.seen_from, arrival.until) if tick < t < FOREVER]
-
-    def last_end(self) -> Tick | None:
-        """The latest finite end of anything that is or will be visible."""
-        return max((x.until for x in self.arrivals if x.until < FOREVER and x.seen_from < x.until), default=None)
 
 
 class ReferenceQuery:
@@ -152,6 +158,16 @@ class ReferenceQuery:
     @property
     def closes_windows(self) -> bool:
         return self.query.closes_windows
+
+    @property
+    def streams(self) -> set[str]:
+        """The streams it reads."""
+        return {w.stream.value for w in self.windows}
+
+    @property
+    def last_end(self) -> Tick:
+        """The latest finite end of anything it sees or will see."""
+        return max((w.last_end for w in self.windows.values()), default=BEGINNING)
 
     @property
     def feeds(self) -> str | None:
@@ -201,7 +217,7 @@ class ReferenceQuery:
             self.changes.append(Change(tick[0], emitted))
             if self.feeds is not None:
                 triples = tuple(sorted((row[0] for row in emitted), key=str))
-                self.engine.feed(self.feeds, triples, tick[0])
+                self.engine.feed(self, triples, tick[0])
 
     def evaluate(self, tick: Tick) -> Counter[Row]:
         store = Store()
@@ -282,7 +298,11 @@ class Reference:
         self._passed: int | None = None
         self._held: list[tuple[int, int, Any]] = []
         self._number = 0
-        self._fed: list[tuple[str, tuple[Triple, ...], int]] = []
+        self._fed: list[tuple[str, tuple[Triple, ...], int, bool]] = []
+        self._of_input: dict[ReferenceQuery, int] | None = None
+        """Once input has ended: until when queries see something that comes of it, not by way of their own answers."""
+        self._input_over = 0
+        """Until when anything comes of it."""
 
     @property
     def clock_ms(self) -> int:
@@ -322,13 +342,15 @@ class Reference:
         """Everything held is processed, then time reaches the last end: what expires there does, no window closes there."""
         if self._held:
             self._run(max(at_ms for at_ms, _, _ in self._held))
+        self._of_input = {q: q.last_end[0] for q in self.queries}
+        self._input_over = max(self._of_input.values(), default=BEGINNING[0])
         while True:
-            ends = [e for q in self.queries for w in q.windows.values() if (e := w.last_end()) is not None]
-            end = max(ends, default=None)
-            if end is None or (end[0], ELEMENT) <= self._tick:
-                return
+            end = max((q.last_end for q in self.queries), default=BEGINNING)
+            if end == BEGINNING or (end[0], ELEMENT) <= self._tick:
+                break
             self._pass_time((end[0], ELEMENT))
             self._reach(end[0])
+        self._of_input = None
 
     # Order of processing ----------------------------------------------------------------------------------------------
 
@@ -373,7 +395,7 @@ class Reference:
                         if query.reads(graph) and not query.closes_windows:
                             query.report((at_ms, ELEMENT))
 
-    def _element(self, stream: str, triples: tuple[Triple, ...], at_ms: int) -> None:
+    def _element(self, stream: str, triples: tuple[Triple, ...], at_ms: int, awaited: bool = True) -> None:
         if self._tick == (at_ms, EXPIRY):
             self._tick = (at_ms, ELEMENT)
         for query in self.queries:
@@ -397,14 +419,34 @@ class Reference:
             if query.first_element_ms is None:
                 query.first_element_ms = at_ms
             for window in windows:
-                window.arrive(triples, at_ms)
+                window.arrive(triples, at_ms, awaited=awaited)
             if not query.closes_windows:
                 query.report(tick)
             query.forget(tick)
 
-    def feed(self, stream: str, triples: tuple[Triple, ...], at_ms: int) -> None:
+    def feed(self, query: ReferenceQuery, triples: tuple[Triple, ...], at_ms: int) -> None:
         """The emissions of a CONSTRUCT query become an element, processed next."""
-        self._fed.append((stream, triples, at_ms))
+        assert query.feeds is not None
+        self._fed.append((query.feeds, triples, at_ms, self._is_awaited(query, at_ms)))
+
+    def _is_awaited(self, query: ReferenceQuery, at_ms: int) -> bool:
+        """Whether `finish` waits for the end of what a query constructs: until input is over, as long as that lasts."""
+        if self._of_input is None:
+            return True
+        if at_ms <= self._of_input[query]:
+            for reader in self.queries:
+                ends = [w.end_of(at_ms)[0] for w in reader.windows.values() if w.window.stream.value == query.feeds]
+                self._input_over = max([self._input_over, *ends])
+                if query.feeds not in self._made_of(reader):
+                    self._of_input[reader] = max([self._of_input[reader], *ends])
+        return at_ms <= self._input_over
+
+    def _made_of(self, query: ReferenceQuery) -> set[str]:
+        """The streams into which answers of a query go, directly or through other queries."""
+        streams = {query.feeds} - {None}
+        while more := {q.feeds for q in self.queries if streams & q.streams} - streams - {None}:
+            streams |= more
+        return {stream for stream in streams if stream is not None}
 
     def _process_fed(self) -> None:
         while self._fed:

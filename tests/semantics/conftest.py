@@ -44,6 +44,8 @@ class Calls(Protocol):
     def delete(self, triples: Any, at_ms: int, graph: str | None) -> None: ...
     def advance_to(self, at_ms: int) -> None: ...
     def finish(self) -> None: ...
+    @property
+    def clock_ms(self) -> int: ...
 
 
 class Machine:
@@ -72,6 +74,11 @@ class Machine:
 
     def finish(self) -> None:
         self.engine.finish()
+
+    @property
+    def clock_ms(self) -> int:
+        """The time that processing has reached."""
+        return self.engine.clock_ms
 
     @property
     def late(self) -> int:

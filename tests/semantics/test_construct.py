@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.semantics.conftest import MakeMachine, emits
 from tests.semantics.notation import over
 
@@ -262,3 +264,152 @@ def test_constructed_elements_keep_time_going_until_they_expire(machine: MakeMac
     m.push("s", ":a :p 1", at_ms=3)
     m.finish()
     emits(q, "3 +a | 23 -a")
+
+
+# Where time ends ------------------------------------------------------------------------------------------------------
+
+COUNTS = """REGISTER RSTREAM :n AS CONSTRUCT { :s :n ?n }
+    { { SELECT (COUNT(?x) AS ?n) { STREAM :s [RANGE 5 TUMBLING] { ?x :p ?y } } } }"""
+COUNTED = "SELECT ?n { STREAM :n [RANGE 20] { :s :n ?n } }"
+
+
+@pytest.mark.parametrize("first", ["feeds", "reads"])
+def test_finish_ends_though_answers_to_nothing_are_fed_at_every_instant(machine: MakeMachine, first: str) -> None:
+    #  s    0  3 5    10        25   30                  50
+    #          a -----)                                         TUMBLING 5: 1, then 0 without end
+    #  n         1--------------)
+    #                 0--------------)                         RANGE 20: the 0 with which a leaves comes of it
+    #                      0 0 0 0 0----------------------)    others are waited for that are there by then
+    m = machine()
+    if first == "feeds":
+        m.register(COUNTS)
+    q = m.register(COUNTED, output="changes")
+    if first == "reads":
+        m.register(COUNTS)
+    m.push("s", ":a :p 1", at_ms=3)
+    m.finish()
+    emits(q, "5 +1 | 10 +0 | 25 -1")
+    assert m.clock_ms == 50
+
+
+def test_finish_ends_though_a_dataset_is_answered_at_every_instant(machine: MakeMachine) -> None:
+    #  s    0  3 5    10   15   20 22          32
+    #          a -----)                                TUMBLING 5; d, of the dataset, is constructed at every instant
+    #  out       a,d---------)
+    #                 d-----------)                   RANGE 12
+    #                      d    d--------------)
+    m = machine()
+    m.load(":d :p 1")
+    m.register(
+        "REGISTER RSTREAM :out AS CONSTRUCT { ?x :in true } "
+        "{ { STREAM :s [RANGE 5 TUMBLING] { ?x :p ?y } } UNION { ?x :p ?y } }"
+    )
+    q = m.register("SELECT ?x { STREAM :out [RANGE 12] { ?x :in true } }", output="changes")
+    m.push("s", ":a :p 1", at_ms=3)
+    m.finish()
+    emits(q, "5 +a +d | 17 -a")
+    assert m.clock_ms == 32
+
+
+def test_finish_ends_though_something_comes_of_answers_to_nothing(machine: MakeMachine) -> None:
+    #  n      5 10 15 20 ...     a count at every instant
+    #  told   5 10 15 20 ...     that there is one: in RANGE 3 it comes and goes
+    m = machine()
+    m.register(COUNTS)
+    m.register("REGISTER ISTREAM :told AS CONSTRUCT { :s :told ?n } { STREAM :n [RANGE 3] { :s :n ?n } }")
+    q = m.register("SELECT ?n { STREAM :told [RANGE 20] { :s :told ?n } }", output="changes")
+    m.push("s", ":a :p 1", at_ms=3)
+    m.finish()
+    emits(q, "5 +1 | 10 +0 | 25 -1")
+    assert m.clock_ms == 50
+
+
+def test_what_is_constructed_while_input_is_seen_elsewhere_is_seen_to_its_end(machine: MakeMachine) -> None:
+    #  s    0  3                       103
+    #          a-----------------------)       RANGE 100, of another query
+    #  n         5  10 ...         100  104
+    #                              0----)      RANGE 4
+    m = machine()
+    m.register(COUNTS)
+    m.register(over("RANGE 100"))
+    q = m.register("SELECT ?n { STREAM :n [RANGE 4] { :s :n 0 . :s :n ?n } }", output="changes")
+    m.push("s", ":a :p 1", at_ms=3)
+    m.finish()
+    emits(q, " | ".join(f"{at_ms} +0 | {at_ms + 4} -0" for at_ms in range(10, 101, 5)))
+    assert m.clock_ms == 104
+
+
+def test_what_is_constructed_until_input_ends_comes_of_it(machine: MakeMachine) -> None:
+    #  n    5  10 ... 100        120                140
+    #                  0---------)                         RANGE 20, constructed before finish is called
+    #                     0 0 0 0-------------------)
+    m = machine()
+    m.register(COUNTS)
+    m.register(COUNTED)
+    m.push("s", ":a :p 1", at_ms=3)
+    m.advance_to(100)
+    m.finish()
+    assert m.clock_ms == 140
+
+
+def test_to_finish_again_changes_nothing(machine: MakeMachine) -> None:
+    m = machine()
+    m.register(COUNTS)
+    q = m.register(COUNTED, output="changes")
+    m.push("s", ":a :p 1", at_ms=3)
+    for _ in range(3):
+        m.finish()
+        emits(q, "5 +1 | 10 +0 | 25 -1")
+        assert m.clock_ms == 50
+
+
+def test_a_query_does_not_keep_itself_awake(machine: MakeMachine) -> None:
+    #  s      0 3
+    #           a--------------------...  ALL
+    #  tick     3     13     23     33
+    #           -------------)                one whenever there has been none for 10: that of 13 comes of that of 3,
+    #                        ------)          the next is there when that ends, and the last is not waited for
+    m = machine()
+    q = m.register(
+        "REGISTER ISTREAM :tick AS CONSTRUCT { ?x :tick true } "
+        "{ STREAM :s [ALL] { ?x :p ?y } FILTER NOT EXISTS { STREAM :tick [RANGE 10] { ?x :tick true } } }",
+    )
+    m.push("s", ":a :p 1", at_ms=3)
+    m.finish()
+    emits(q, " | ".join(f"{at_ms} +a,tick,true" for at_ms in (3, 13, 23, 33)))
+    assert m.clock_ms == 33
+
+
+def test_queries_do_not_keep_each_other_awake(machine: MakeMachine) -> None:
+    #  b    3      10     17      one whenever there has been no a for 7
+    #  a    -------)                one for each b; that of 10 comes of b's own, but is there when b's of 10 ends, at 15
+    #              -------)
+    m = machine()
+    for name, body in (
+        ("a", "STREAM :b [RANGE 5] { ?x :b true }"),
+        ("b", "STREAM :s [ALL] { ?x :p ?y } FILTER NOT EXISTS { STREAM :a [RANGE 7] { ?x :a true } }"),
+    ):
+        m.register(f"REGISTER ISTREAM :{name} AS CONSTRUCT {{ ?x :{name} true }} {{ {body} }}")
+    q = m.register("SELECT ?x { STREAM :a [NOW] { ?x :a true } }")
+    m.push("s", ":x :p 1", at_ms=3)
+    m.finish()
+    emits(q, " | ".join(f"{at_ms} +x" for at_ms in (3, 10, 17)))
+    assert m.clock_ms == 17
+
+
+def test_what_a_chain_constructs_keeps_time_going_one_after_the_other(machine: MakeMachine) -> None:
+    #  s        0         10
+    #           a q-------)                RANGE 10
+    #  quiet              a----)           RANGE 5: told when it is over
+    #  over                    a-------)   RANGE 8
+    m = machine()
+    for name, of, before, range_ms in (("quiet", "s", "q", 10), ("over", "quiet", "quiet", 5)):
+        m.register(
+            f"REGISTER ISTREAM :{name} AS CONSTRUCT {{ ?x :{name} true }} "
+            f"{{ STREAM :{of} [ALL] {{ ?x ?p ?y }} MINUS {{ STREAM :{of} [RANGE {range_ms}] {{ ?x :{before} ?y }} }} }}",
+        )
+    q = m.register("SELECT ?x { STREAM :over [RANGE 8] { ?x :over true } }", output="changes")
+    m.push("s", ":a :q 1", at_ms=0)
+    m.finish()
+    emits(q, "15 +a | 23 -a")
+    assert m.clock_ms == 23

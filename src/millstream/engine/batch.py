@@ -37,6 +37,8 @@ class ElementBatch:
     """For each element its place among all that happens together; without other streams, its place in the batch."""
     pattern: Column | None = None
     """For each row the one pattern it is meant for; None: triples are for every pattern they match."""
+    prolongs: bool = True
+    """Whether time goes on until its elements have ended, once input has; see `millstream.engine.aftermath`."""
 
     def __post_init__(self) -> None:
         if len(self.order) != len(self.at_ms):
@@ -50,9 +52,9 @@ class ElementBatch:
         return self.at_ms * 4 + ELEMENT
 
     @property
-    def has_triples(self) -> npt.NDArray[np.bool_]:
-        """Which elements are not empty, whether or not anybody asks for what they have."""
-        return np.diff(self.total_triples, prepend=self.triples_before) > 0
+    def prolonging(self) -> npt.NDArray[np.bool_]:
+        """Which elements time goes on for: those that are not empty, whether or not anybody asks for what they have."""
+        return (np.diff(self.total_triples, prepend=self.triples_before) > 0) & self.prolongs
 
     def matches(self, matcher: Matcher) -> tuple[Column, Column]:
         """Which rows are for which of a matcher's patterns: places of rows and numbers of patterns."""
@@ -75,6 +77,7 @@ class ElementBatch:
             self.first_element + first,
             self.order[first:last],
             None if self.pattern is None else self.pattern[low:high],
+            self.prolongs,
         )
 
 

@@ -97,6 +97,11 @@ class Contents:
         """The latest finite tick at which something it has seen ends."""
         return max((i.feed.last_end() for i in self.inputs if i.feed is not None), default=NEVER)
 
+    def end_of(self, stream: str, at_ms: int) -> int:
+        """The latest finite tick at which an element of a stream ends that comes at a time, in any of its windows."""
+        ends = [i.feed.end_of(at_ms) for i in self.of_stream(stream) if i.feed is not None]
+        return max((end for end in ends if end < FOREVER), default=NEVER)
+
     # What happens -----------------------------------------------------------------------------------------------------
 
     def arrive(self, batch: ElementBatch, last: int) -> Pieces:

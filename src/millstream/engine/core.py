@@ -174,12 +174,13 @@ class Core:
         self.look()
         for stream in self.streams.values():
             stream.settle()
-        while True:
-            end = max((run.contents.last_end() for run in self.runs), default=NEVER)
-            if end <= NEVER or tick(time_of(end), ELEMENT) <= self.before:
-                break
-            # What is constructed on the way may last longer.
-            self.pass_time(tick(time_of(end), ELEMENT))
+        with self.feeding.after_input():
+            while True:
+                end = max((run.contents.last_end() for run in self.runs), default=NEVER)
+                if end <= NEVER or tick(time_of(end), ELEMENT) <= self.before:
+                    break
+                # What is constructed on the way may last longer.
+                self.pass_time(tick(time_of(end), ELEMENT))
         self.catch_up_all()
 
     # What happens -----------------------------------------------------------------------------------------------------

@@ -204,6 +204,9 @@ class CountFeed:
         first = self._queue.append(live[:, 0], np.column_stack([live[:, 1:], slots, slots * 0]))
         self._latest[slots] = first + np.arange(len(slots))
 
+    def end_of(self, at_ms: int) -> int:
+        return FOREVER
+
     def see(self, at_ms: int) -> None:
         pass
 

@@ -2,16 +2,20 @@
 
 What one change constructs is one element, processed next, at the same millisecond. So while some query feeds another,
 nothing is done in batches: elements are processed one by one, and time passes from one change to the next, each query
-after those that feed the streams it reads.
+after those that feed the streams it reads. Which of it time goes on for once input has ended is said in
+`millstream.engine.aftermath`.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from millstream.engine.aftermath import Aftermath
 from millstream.engine.batch import ElementBatch
 from millstream.engine.datasets import Triples
 from millstream.errors import UnsupportedQueryError
@@ -20,6 +24,7 @@ from millstream.operators.rows import GRID, time_of
 
 if TYPE_CHECKING:
     from millstream.engine.core import Core
+    from millstream.engine.outlet import Outlet
     from millstream.engine.run import QueryRun
 
 
@@ -34,8 +39,11 @@ class Feeding:
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._waiting: deque[tuple[str, Triples, int]] = deque()
+        self._waiting: deque[tuple[str, Triples, int, bool]] = deque()
+        """Streams, triples, times, and whether time goes on for them once input has ended."""
         self._order: list[QueryRun] = []
+        self._aftermath: Aftermath | None = None
+        """Once input has ended."""
         self.active = False
         """Whether some query reads what another constructs."""
 
@@ -89,16 +97,27 @@ class Feeding:
                 self._place(other, (*path, run), runs)
         self._order.append(run)
 
-    def offer(self, stream: str, columns: Triples, at_ms: int) -> None:
+    @contextmanager
+    def after_input(self) -> Iterator[None]:
+        """Meanwhile nothing comes from outside, only time passes."""
+        self._aftermath = Aftermath(self._order)
+        try:
+            yield
+        finally:
+            self._aftermath = None
+
+    def offer(self, outlet: Outlet, columns: Triples, at_ms: int) -> None:
         """Triples that one change constructed."""
+        assert outlet.feeds is not None
         texts = [self._core.dictionary.decode(np.ascontiguousarray(column)).to_pylist() for column in columns.T]
         order = sorted(range(len(columns)), key=lambda row: tuple(column[row] for column in texts))
-        self._waiting.append((stream, np.ascontiguousarray(columns[order]), at_ms))
+        prolongs = self._aftermath is None or self._aftermath.prolonged_by(outlet, at_ms)
+        self._waiting.append((outlet.feeds, np.ascontiguousarray(columns[order]), at_ms, prolongs))
 
     def process(self) -> None:
         """Processes what waits, and what that constructs."""
         while self._waiting:
-            stream_iri, triples, at_ms = self._waiting.popleft()
+            stream_iri, triples, at_ms, prolongs = self._waiting.popleft()
             stream = self._core.stream(stream_iri)
             size = len(triples)
             batch = ElementBatch(
@@ -110,6 +129,7 @@ class Feeding:
                 np.array([stream.triples + size], np.int64),
                 stream.triples,
                 stream.elements + 1,
+                prolongs=prolongs,
             )
             self._core.hand_on(stream, batch, 1, size)
 

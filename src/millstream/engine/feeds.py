@@ -31,11 +31,14 @@ class Feed(Protocol):
     def pass_time(self, before: int) -> list[Piece]:
         """What enters by itself at ticks before this one."""
 
+    def end_of(self, at_ms: int) -> int:
+        """The tick at which what comes at a time ends: FOREVER if not by time, less than any time if it is never seen."""
+
     def see(self, at_ms: int) -> None:
         """An element with triples came, none of which may matter."""
 
     def last_end(self) -> int:
-        """The latest finite tick at which anything it took ends, or less than any time."""
+        """The latest finite tick at which anything ends that time goes on for, or less than any time."""
 
     def close(self, at_tick: int) -> None:
         """Lets go of the terms it holds."""
@@ -64,7 +67,7 @@ class TimeFeed:
         if not len(batch):
             return []
         ends = self._ends(batch.at_ms)
-        self._last_end = int(ends.max(where=batch.has_triples & (ends < FOREVER), initial=self._last_end))
+        self._last_end = int(ends.max(where=batch.prolonging & (ends < FOREVER), initial=self._last_end))
         row, pattern = batch.matches(self._matcher)
         if not len(row):
             return []
@@ -75,7 +78,7 @@ class TimeFeed:
         return [Piece(pattern, triples, batch.ticks[element], until, ones, batch.order[element] * 2 + 1)]
 
     def end_of(self, at_ms: int) -> int:
-        """As `_ends` for one time."""
+        # As `_ends`, for one time.
         match self.window:
             case Range(range_ms):
                 return min((at_ms + range_ms) * 4 + EXPIRY, FOREVER)
@@ -136,7 +139,7 @@ class StepFeed:
         start = _ticks(grid_after(batch.at_ms, self._window.step_ms, self._t0_ms), GRID)
         end = _ticks(grid_after(batch.at_ms + self._window.range_ms, self._window.step_ms, self._t0_ms), GRID)
         seen = start < end
-        self._last_end = int(end.max(where=seen & batch.has_triples & (end < FOREVER), initial=self._last_end))
+        self._last_end = int(end.max(where=seen & batch.prolonging & (end < FOREVER), initial=self._last_end))
         row, pattern = batch.matches(self._matcher)
         element = batch.element[row]
         visible = seen[element]
@@ -148,14 +151,17 @@ class StepFeed:
             self._waiting.append(Piece(pattern, triples, start[element], until, ones, ones * 0))
         return []
 
-    def see(self, at_ms: int) -> None:
+    def end_of(self, at_ms: int) -> int:
         one = np.array([at_ms], np.int64)
         step_ms, range_ms = self._window.step_ms, self._window.range_ms
         start = grid_after(one, step_ms, self._t0_ms)
         end = grid_after(one + range_ms, step_ms, self._t0_ms)
-        last = int(_ticks(end, GRID)[0])
-        if start[0] < end[0] and self._last_end < last < FOREVER:
-            self._last_end = last
+        return int(_ticks(end, GRID)[0]) if start[0] < end[0] else NEVER
+
+    def see(self, at_ms: int) -> None:
+        end = self.end_of(at_ms)
+        if self._last_end < end < FOREVER:
+            self._last_end = end
 
     def pass_time(self, before: int) -> list[Piece]:
         # Elements come in time order, and so do the instants at which they are first seen.
@@ -248,6 +254,9 @@ class EventFeed:
         self._dictionary.release(triples.ravel(), at_tick)
         now = np.full(len(pattern), at_tick, np.int64)
         return [without_end(pattern, triples, now, now * 0, -1)]
+
+    def end_of(self, at_ms: int) -> int:
+        return FOREVER
 
     def see(self, at_ms: int) -> None:
         pass

@@ -35,7 +35,7 @@ class Outlet:
         self.emit = emit
         self.feeds: str | None = None
         """The stream that its answers form, while somebody reads it."""
-        self.on_constructed: Callable[[str, Triples, int], None] | None = None
+        self.on_constructed: Callable[[Outlet, Triples, int], None] | None = None
         self._arrangement = Arrangement(root.seen, root.order, run.dictionary) if root.order else None
         self._initial: list[Deltas] | None = None
         self.reporter = self._make_reporter(self._emitted)
@@ -44,7 +44,7 @@ class Outlet:
         """One emission: of one change, while its answers form a stream."""
         self.emit(emission)
         if self.feeds is not None and self.on_constructed is not None:
-            self.on_constructed(self.feeds, emission.columns, int(emission.at_ms[0]))
+            self.on_constructed(self, emission.columns, int(emission.at_ms[0]))
 
     def _make_reporter(self, emit: Emit) -> Reporter:
         run, width, steps = self.run, self.root.width, self.steps_ms
