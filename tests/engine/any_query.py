@@ -89,6 +89,11 @@ class Place:
 class Author(Writer):
     """Writes one query."""
 
+    streams: Sequence[str] = STREAMS
+    """What it may read."""
+    slice_one_in = 4
+    """How many SELECTs there are to one with LIMIT or OFFSET."""
+
     def __init__(self, choose: Choose) -> None:
         super().__init__(choose)
         self.number = 0
@@ -265,10 +270,10 @@ class Author(Writer):
                 return f"GRAPH {self.one(*['?g'] * 6, *(VARIABLES if plain else ()))} {body}"
             case _, "rspql":
                 window = f"<{NAMESPACE}w{self.fresh()}>"
-                self.clauses.append(f"FROM NAMED WINDOW {window} ON <{self.one(*STREAMS)}> [{self.window()}]")
+                self.clauses.append(f"FROM NAMED WINDOW {window} ON <{self.one(*self.streams)}> [{self.window()}]")
                 return f"WINDOW {window} {body}"
             case _:
-                return f"STREAM <{self.one(*STREAMS)}> [{self.window()}] {body}"
+                return f"STREAM <{self.one(*self.streams)}> [{self.window()}] {body}"
 
     def element(self, place: Place, before: list[str]) -> str:
         """One part of a group, after others."""
@@ -329,7 +334,7 @@ class Author(Writer):
             head, tail, names = self.projected(where, inside, place)
         word = self.one("", "", "", "DISTINCT ", "REDUCED ")
         order = ""
-        if (outermost or place.slices) and self.chance(4):
+        if (outermost or place.slices) and self.chance(self.slice_one_in):
             if self.chance(2) and names:
                 order = f" ORDER BY {self.one('ASC', 'DESC')}({self.one(*names)})"
             order += self.one(" LIMIT 1", " LIMIT 2", " LIMIT 3", " OFFSET 1", " LIMIT 2 OFFSET 1")
@@ -374,7 +379,7 @@ class Author(Writer):
         """Chooses what is read by the whole query."""
         if self.dialect == "csparql":
             for _ in range(self.size(1, 2)):
-                self.clauses.append(f"FROM STREAM <{self.one(*STREAMS)}> [{self.window()}]")
+                self.clauses.append(f"FROM STREAM <{self.one(*self.streams)}> [{self.window()}]")
         elif self.dialect in ("dataset", "cqels") and self.chance(8):
             self.clauses.append(self.one(f"FROM <{NAMED[0]}>", f"FROM NAMED <{NAMED[0]}>"))
 
@@ -384,11 +389,14 @@ class Author(Writer):
                 body = self.group(place)
                 return f"ASK {' '.join(self.clauses)} {{ {body} }}"
             case 1:
-                body = self.group(place)
-                template = " . ".join(self.triple(self.one("_:t", "_:u")) for _ in range(self.size(1, 2)))
-                return f"CONSTRUCT {{ {template} }} {' '.join(self.clauses)} WHERE {{ {body} }}"
+                return self.construct(place)
             case _:
                 return self.select(place, outermost=True)
+
+    def construct(self, place: Place) -> str:
+        body = self.group(place)
+        template = " . ".join(self.triple(self.one("_:t", "_:u")) for _ in range(self.size(1, 2)))
+        return f"CONSTRUCT {{ {template} }} {' '.join(self.clauses)} WHERE {{ {body} }}"
 
 
 # Timelines --------------------------------------------------------------------------------------------------------------

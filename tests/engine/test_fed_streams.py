@@ -1,0 +1,29 @@
+"""Streams that queries construct: those who read them answer as recomputed, and time ends where it should.
+
+The first test catches elements that are constructed at another time or in another order than they should be, and ends that
+`finish` waits for or not; the second what a snapshot leaves out of that.
+"""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from millstream import Engine
+from tests.engine.fed_streams import feeding_sessions
+from tests.engine.machines import compare_runs, run_session
+from tests.engine.scenarios import Session
+
+some = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@some
+@given(feeding_sessions(), st.booleans())
+def test_what_reads_constructed_streams_answers_as_recomputed(session: Session, take_each: bool) -> None:
+    run_session(session, take_each=take_each)
+
+
+@some
+@given(feeding_sessions(), st.booleans())
+def test_constructed_streams_go_on_as_if_nothing_was_when_restored(session: Session, take_each: bool) -> None:
+    compare_runs(session, lambda engine: Engine.restore(engine.snapshot()), take_each=take_each)
