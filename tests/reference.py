@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import hashlib
 import heapq
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -52,6 +53,8 @@ EXPIRY, ELEMENT, GRID = 0, 1, 2
 FOREVER: Tick = (1 << 62, 0)
 BEGINNING: Tick = (-(1 << 62), 0)
 TRUE = Literal(True)
+_PATCH = re.compile(r"(?P<word>[AD]) (?P<triple>.*)")
+_UPDATE = re.compile(r"(?P<word>INSERT|DELETE) DATA \{ (?P<triple>.*) \} ;")
 
 
 @dataclass(frozen=True)
@@ -322,15 +325,24 @@ class Reference:
     def push(self, stream: str, triples: Any, at_ms: int) -> None:
         self._offer(at_ms, ("element", resolve(DEFAULT_BASE, stream), coerce_triples(triples)))
 
-    def insert(self, triples: Any, at_ms: int = 0, graph: str | None = None) -> None:
+    def insert(self, triples: Any, at_ms: int | None = None, graph: str | None = None) -> None:
         self._offer(at_ms, ("insert", _graph_name(graph), coerce_triples(triples)))
 
-    def delete(self, triples: Any, at_ms: int = 0, graph: str | None = None) -> None:
+    def delete(self, triples: Any, at_ms: int | None = None, graph: str | None = None) -> None:
         self._offer(at_ms, ("delete", _graph_name(graph), coerce_triples(triples)))
 
-    def load(self, triples: Any, graph: str | None = None) -> None:
-        """What a dataset holds before anything happens."""
-        self.graphs.setdefault(_graph_name(graph), set()).update(coerce_triples(triples))
+    def load(self, source: Any, graph: str | None = None, *, format: str = "nt") -> None:
+        """What a graph holds from now on: N-Triples, or triples."""
+        assert format == "nt"
+        self.insert(source.decode() if isinstance(source, bytes) else source, graph=graph)
+
+    def read_changes(self, source: bytes, graph: str | None = None, *, format: str) -> None:
+        """Changes that happen now: a triple a line, in either syntax, with the word for it in front."""
+        for line in source.decode().splitlines():
+            change = (_PATCH if format == "rdfpatch" else _UPDATE).fullmatch(line)
+            assert change is not None
+            call = self.insert if change["word"] in ("A", "INSERT") else self.delete
+            call(change["triple"], graph=graph)
 
     def advance_to(self, at_ms: int) -> None:
         self._passed = at_ms if self._passed is None else max(self._passed, at_ms)
@@ -354,7 +366,13 @@ class Reference:
 
     # Order of processing ----------------------------------------------------------------------------------------------
 
-    def _offer(self, at_ms: int, operation: Any) -> None:
+    def _offer(self, at_ms: int | None, operation: Any) -> None:
+        if at_ms is None:
+            # Whatever is held back: a change that happens now happens among the elements of this millisecond, or behind
+            # its grids if these have passed.
+            self._apply(max((self.clock_ms, ELEMENT), self._tick), operation)
+            self._process_fed()
+            return
         point = None if self._max_seen is None else self._max_seen - self.lateness_ms
         if (point is not None and at_ms < point) or (self._passed is not None and at_ms <= self._passed):
             self.late.append((at_ms, operation))
@@ -376,13 +394,13 @@ class Reference:
             at_ms, _, operation = heapq.heappop(self._held)
             self._pass_time((at_ms, ELEMENT))
             self._reach(at_ms)
-            self._apply(at_ms, operation)
+            self._apply((at_ms, ELEMENT), operation)
             self._process_fed()
 
-    def _apply(self, at_ms: int, operation: Any) -> None:
+    def _apply(self, tick: Tick, operation: Any) -> None:
         match operation:
             case ("element", stream, triples):
-                self._element(stream, triples, at_ms)
+                self._element(stream, triples, tick[0])
             case (kind, graph, triples):
                 content = self.graphs.setdefault(graph, set())
                 effective = set(triples) - content if kind == "insert" else set(triples) & content
@@ -393,7 +411,7 @@ class Reference:
                 if effective:
                     for query in self.queries:
                         if query.reads(graph) and not query.closes_windows:
-                            query.report((at_ms, ELEMENT))
+                            query.report(tick)
 
     def _element(self, stream: str, triples: tuple[Triple, ...], at_ms: int, awaited: bool = True) -> None:
         if self._tick == (at_ms, EXPIRY):

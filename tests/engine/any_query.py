@@ -16,6 +16,7 @@ from typing import TypeVar
 from hypothesis import strategies as st
 
 from tests.engine.scenarios import (
+    BLANKS,
     GRAPHS,
     NAMESPACE,
     NODES,
@@ -35,6 +36,9 @@ NAMED = [GRAPHS[1], f"{NAMESPACE}g1"]
 USUAL = [*NODES[:2], *NUMBERS[:2]]
 ODD = [NODES[2], NUMBERS[2], f"<{NAMED[1]}>"]
 """Terms that come seldom: where there are few, more meet."""
+TEXTS = ['"n"', '"m"', '""']
+DOUBLES = [f'"{value}"^^<http://www.w3.org/2001/XMLSchema#double>' for value in ("0.5", "1", "1.5")]
+BLANK_NODES = [f"_:{label}" for label in BLANKS]
 AGGREGATES = ["COUNT", "COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT", "MEDIAN"]
 T = TypeVar("T")
 OUTPUTS = ["changes", "changes", "istream", "dstream", "rstream", None]
@@ -380,6 +384,9 @@ class Author(Writer):
         if self.dialect == "csparql":
             for _ in range(self.size(1, 2)):
                 self.clauses.append(f"FROM STREAM <{self.one(*self.streams)}> [{self.window()}]")
+        elif self.dialect == "rspql" and self.chance(2):
+            for _ in range(self.size(1, 2)):
+                self.clauses.append(f"FROM WINDOW ON <{self.one(*self.streams)}> [{self.window()}]")
         elif self.dialect in ("dataset", "cqels") and self.chance(8):
             self.clauses.append(self.one(f"FROM <{NAMED[0]}>", f"FROM NAMED <{NAMED[0]}>"))
 
@@ -403,13 +410,23 @@ class Author(Writer):
 
 
 class Chronicler(Writer):
-    """Makes up what happens."""
+    """Makes up what happens, with terms of its own choice."""
+
+    def __init__(self, choose: Choose) -> None:
+        super().__init__(choose)
+        others = self.one([], [], TEXTS, DOUBLES, BLANK_NODES)
+        self.subjects = [*NODES[:2] * 4, NODES[2], *(others[:1] if others is BLANK_NODES else [])]
+        self.objects = [*USUAL * 4, *ODD, *others * 3]
+
+    def triple(self) -> str:
+        return f"{self.one(*self.subjects)} {self.one(*PREDICATES)} {self.one(*self.objects)} ."
 
     def triples(self, least: int, most: int) -> tuple[str, ...]:
-        return tuple(
-            f"{self.one(*NODES[:2] * 4, NODES[2])} {self.one(*PREDICATES)} {self.one(*USUAL * 4, *ODD)} ."
-            for _ in range(self.size(least, most))
-        )
+        return tuple(self.triple() for _ in range(self.size(least, most)))
+
+    def labelled(self, least: int, most: int) -> tuple[str, ...]:
+        """Triples for files, in which a label is another node than in the next."""
+        return tuple(triple for triple in self.triples(least, most) if "_:" not in triple)
 
     def steps(self, most: int, lateness_ms: int) -> list[Step]:
         now = self.size(0, 2)
@@ -417,13 +434,19 @@ class Chronicler(Writer):
         for _ in range(self.size(1, most)):
             now += self.one(0, 0, 1, 1, 2, 5)
             at_ms = now - self.one(*([0] * 9 if not lateness_ms else [0]), *range(lateness_ms + 2))
-            match self.one("push", "push", "push", "push", "insert", "insert", "delete", "delete", "advance"):
+            match self.one(*["push"] * 8, *["insert"] * 4, *["delete"] * 4, "advance", "advance", "load", "patch", "update"):
                 case "push":
                     steps.append(Step("push", self.one(*STREAMS), self.triples(0 if self.chance(9) else 2, 10), at_ms))
                 case "advance":
                     steps.append(Step("advance", None, (), now))
+                case "insert" | "delete" as call:
+                    timed = None if self.chance(5) else at_ms
+                    steps.append(Step(call, self.one(None, *NAMED), self.triples(1, 8), timed))
+                case "load":
+                    steps.append(Step("load", self.one(None, *NAMED), self.labelled(1, 8), None))
                 case call:
-                    steps.append(Step(call, self.one(None, *NAMED), self.triples(1, 8), at_ms))
+                    changes = tuple(f"{self.one('A', 'D')} {triple}" for triple in self.labelled(1, 6))
+                    steps.append(Step(call, self.one(None, *NAMED), changes, None))
         return steps
 
     def loaded(self) -> list[Step]:

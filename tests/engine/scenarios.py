@@ -14,6 +14,8 @@ NAMESPACE = "http://example.org/"
 NODES = [f"<{NAMESPACE}n{i}>" for i in range(4)]
 PREDICATES = [f"<{NAMESPACE}p{i}>" for i in range(2)]
 NUMBERS = [f'"{i}"^^<http://www.w3.org/2001/XMLSchema#integer>' for i in range(3)]
+BLANKS = ["b0", "b1"]
+"""Labels of the blank nodes in data."""
 STREAMS = [f"{NAMESPACE}s{i}" for i in range(2)]
 GRAPHS = [None, f"{NAMESPACE}g0"]
 VARIABLES = ["?a", "?b", "?c", "?d"]
@@ -21,12 +23,16 @@ VARIABLES = ["?a", "?b", "?c", "?d"]
 
 @dataclass(frozen=True)
 class Step:
-    """One call: push, insert, delete or advance."""
+    """One call: push, insert, delete, load, patch, update or advance.
+
+    `patch` and `update` are dataset changes in either syntax; their triples begin with `A` or `D`. What has no time happens
+    now. Blank nodes of triples are the same in all calls.
+    """
 
     call: str
     target: str | None
     triples: tuple[str, ...]
-    at_ms: int
+    at_ms: int | None
 
 
 @dataclass(frozen=True)

@@ -161,3 +161,32 @@ def test_a_filter_does_not_see_what_is_bound_beside_its_group(beside: str, open:
     steps = [insert(0, "c p c", "a p c"), insert(1, "c p d", "c q c"), insert(2, "a q c"), delete(3, "c p c")]
     check(scenario(f"SELECT * {{ {{ {open} FILTER({test}) }} {beside} }}", *steps))
     check(scenario(f"SELECT * {{ {{ {open} }} {beside} FILTER({test}) }}", *steps))
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+@pytest.mark.parametrize("format", ["nt", "turtle"])
+def test_a_load_is_one_change_however_its_bytes_are_cut(end: str, format: str) -> None:
+    engine = Engine()
+    query = engine.register(f"PREFIX : <{NAMESPACE}> SELECT (COUNT(*) AS ?n) {{ ?x :p ?y }}", "rstream")
+    engine.load((nt("a p b", "a p c", "a p d").rstrip("\n") + end).encode(), format=format)
+    assert [x.bindings["n"].value for x in query.take()] == ["0", "3"]
+
+
+@pytest.mark.parametrize("format", ["nquads", "trig"])
+def test_a_load_changes_graphs_in_the_order_in_which_they_appear(format: str) -> None:
+    engine = Engine()
+    query = engine.register(f"PREFIX : <{NAMESPACE}> SELECT * {{ GRAPH ?g {{ ?x :p ?y }} }}", "changes")
+    graphs = [f"{NAMESPACE}g{i}" for i in (2, 0, 1)]
+    write = "<{0}a> <{0}p> <{0}b> <{1}> .\n" if format == "nquads" else "<{1}> {{ <{0}a> <{0}p> <{0}b> }}\n"
+    engine.insert(nt("g0 p g1"))
+    engine.load("".join(write.format(NAMESPACE, graph) for graph in graphs).encode(), format=format)
+    assert [x.bindings["g"].value for x in query.take()] == graphs
+
+
+def test_what_a_load_makes_a_query_construct_reaches_those_that_read_it_at_once() -> None:
+    engine = Engine()
+    prefix = f"PREFIX : <{NAMESPACE}>"
+    engine.register(f"{prefix} REGISTER ISTREAM :made AS CONSTRUCT {{ ?y :q ?x }} WHERE {{ ?x :p ?y }}")
+    query = engine.register(f"{prefix} SELECT * {{ STREAM :made [ALL] {{ ?y :q ?x }} }}")
+    engine.load(nt("a p b").encode(), format="nt")
+    assert [x.bindings["x"].value for x in query.take()] == [f"{NAMESPACE}a"]

@@ -20,6 +20,7 @@ from millstream.engine.batch import ElementBatch
 from millstream.engine.core import Core, Element, GraphChange, Happening, Stream, triples_of
 from millstream.engine.intake import Encoder, Intake
 from millstream.engine.lines import line_sources, rate_of
+from millstream.engine.loading import Loading
 from millstream.engine.options import Options, checked_time, graph_iri
 from millstream.engine.ordering import Ordering
 from millstream.engine.query import ContinuousQuery
@@ -80,7 +81,7 @@ class Engine:
     # Datasets ---------------------------------------------------------------------------------------------------------
 
     def load(self, source: object, graph: str | None = None, *, format: str | None = None, base: str | None = None) -> int:
-        """Puts RDF into the datasets as they stand now; gives how many triples were new.
+        """Puts RDF into the datasets as they stand now, as one change of each graph; gives how many triples were new.
 
         `graph` takes what the source has in its default graph; named graphs of the source keep their names.
         """
@@ -92,14 +93,11 @@ class Engine:
         for quad in read_quads(source, format=format, base=base, on_rejected=self._set_aside, strict=strict):
             name = getattr(quad.graph_name, "value", None)
             by_graph.setdefault(graph_iri(graph) if name is None else str(name), []).append(quad.triple)
-        added = 0
+        loading = Loading(self._core)
         for name, triples in by_graph.items():
             for some in _batched(triples, _TRIPLES_A_LOAD):
-                change = GraphChange(name, self._encoder.encode_all(some), insert=True)
-                added += self._core.change_graph(change, self._core.now_tick)
-        self._core.housekeeping()
-        self._core.deliver()
-        return added
+                loading.take(name, self._encoder.encode_all(some))
+        return loading.end()
 
     def insert(self, triples: object, at_ms: int | None = None, graph: str | None = None) -> None:
         """Triples enter a graph at a time; without one, now."""

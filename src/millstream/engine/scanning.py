@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from millstream.engine.batch import ElementBatch
-from millstream.engine.core import Core, Element, GraphChange, Happening, Stream
+from millstream.engine.core import Core, Element, Happening, Stream
 from millstream.engine.graph_log import GraphElements, GraphLog
 from millstream.engine.intake import Encoder, Intake
 from millstream.engine.lines import LineSource, batch_at_rate, first_at, graph_sources, scanned, set_aside, time_at
+from millstream.engine.loading import Loading, in_order_of_appearance
 from millstream.engine.options import checked_time
 from millstream.engine.ordering import Ordering
 from millstream.engine.tables import clean_table, repeats, table_batch
@@ -53,7 +54,8 @@ class Scanning:
 
     def load(self, sources: list[LineSource], graph: str | None) -> int:
         """N-Triples and N-Quads, straight from the scanner."""
-        core, added = self._core, 0
+        core = self._core
+        loading = Loading(core)
         for source in sources:
             graphs = source.format is Format.N_QUADS
             scanner = Scanner(core.dictionary, graphs=graphs, scope=self._encoder.scope())
@@ -61,14 +63,12 @@ class Scanning:
                 if found.errors:
                     self._malformed(source, found)
                 triples = np.column_stack([found.s, found.p, found.o])
-                for name_id in [-1] if found.g is None else np.unique(found.g).tolist():
+                for name_id in [-1] if found.g is None else in_order_of_appearance(found.g):
                     some = triples if found.g is None else triples[found.g == name_id]
                     # A graph named by a blank node goes by its label.
                     name = graph if name_id < 0 else core.dictionary.decode_one(name_id).strip("<>")
-                    added += core.change_graph(GraphChange(name, some, insert=True), core.now_tick)
-                core.housekeeping()
-        core.deliver()
-        return added
+                    loading.take(name, some)
+        return loading.end()
 
     def read_table(self, stream: Stream, table: object) -> bool:
         """A table as one batch, if nothing is wrong with it and nothing in its way."""
