@@ -11,6 +11,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
+from millstream import Engine
 from millstream.errors import DataError, OptionError
 from millstream.rdf import Rejected, read_elements, read_quads
 
@@ -133,3 +134,50 @@ def test_bytes_that_are_no_table_are_set_aside(format: str) -> None:
 def test_named_graphs_are_no_elements_of_tables() -> None:
     with pytest.raises(OptionError, match="tables"):
         shown(table(ROWS), element="graph")
+
+
+def test_a_row_of_csv_that_is_short_and_not_utf8_costs_only_itself() -> None:
+    text = b's,p,o,at_ms\n<x:a>,<x:p>,"""1""",5\nshort,\xff\n<x:a>,<x:p>,"""\\\xff""",5\n<x:a>,<x:p>,<x:o>,6\n'
+    elements, rejected = shown(text, format="csv")
+    assert elements == [(5, 1), (6, 1)]
+    assert [r.line for r in rejected] == [3, 4]
+
+
+def test_a_strict_reader_of_csv_raises_for_a_row_with_too_few_cells() -> None:
+    text = b"s,p,o,at_ms\n<x:a>,<x:p>,<x:b>,5\nshort,row\n<x:a>,<x:p>,<x:o>,6\n"
+    with pytest.raises(DataError, match="line 3: the row has 2 cells, the header 4"):
+        list(read_elements(text, format="csv", strict=True))
+
+
+def written(column: pa.Array) -> bytes:
+    """An Arrow stream with this as its column o."""
+    columns = {"s": ["<x:a>"] * len(column), "p": ["<x:p>"] * len(column), "o": column, "at_ms": [5] * len(column)}
+    some, sink = pa.table(columns), pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, some.schema) as writer:
+        writer.write_table(some)
+    return sink.getvalue().to_pybytes()
+
+
+def test_text_of_a_table_file_that_is_not_utf8_makes_its_row_malformed() -> None:
+    cells = pa.array([b'"1"', b'"\xff"', b'"2"'], pa.binary()).view(pa.string())
+    elements, (rejected,) = shown(written(cells), format="arrow")
+    assert elements == [(5, 1), (5, 1)]
+    assert rejected.line == 2
+
+
+def test_a_table_file_whose_offsets_lie_beyond_its_text_is_set_aside() -> None:
+    offsets = pa.array([0, 1 << 30, 3], pa.int32()).buffers()[1]
+    cells = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"abc")])
+    elements, (rejected,) = shown(written(cells), format="arrow")
+    assert elements == []
+    assert "not a readable arrow table" in rejected.reason
+
+
+def test_a_table_in_memory_whose_offsets_lie_beyond_its_text_is_refused() -> None:
+    offsets = pa.array([0, 1 << 30, 3], pa.int32()).buffers()[1]
+    cells = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"abc")])
+    some = pa.table({"s": ["<x:a>"] * 2, "p": ["<x:p>"] * 2, "o": cells, "at_ms": [5, 5]})
+    engine = Engine()
+    engine.push_table("x:s", some)
+    (rejected,) = engine.rejected()
+    assert "not a readable table" in rejected.reason

@@ -41,6 +41,8 @@ def clean_table(table: object) -> CleanTable | None:
     texts = [_whole(table[name]) for name in ("s", "p", "o")]
     if not all(pa.types.is_string(t.type) or pa.types.is_large_string(t.type) for t in texts):
         return None
+    if not all(map(_lies_in_its_memory, texts)):
+        return None
     if not pa.types.is_integer(table["at_ms"].type):
         return None
     if pa.types.is_nested(table.schema.field(names[-1]).type) or pa.types.is_uint64(table["at_ms"].type):
@@ -59,6 +61,15 @@ def _whole(column: pa.ChunkedArray[Any]) -> pa.Array[Any]:
     """A column as one array; combining a single chunk would copy it."""
     whole: pa.Array[Any] = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()  # type: ignore[assignment]
     return whole
+
+
+def _lies_in_its_memory(text: pa.Array[Any]) -> bool:
+    """Whether all cells are where the column has text: Arrow believes the offsets of a file. The scanner looks at UTF-8."""
+    try:
+        text.view(pa.binary() if pa.types.is_string(text.type) else pa.large_binary()).validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def _as_lines(texts: list[pa.Array[Any]]) -> memoryview | None:

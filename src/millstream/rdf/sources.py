@@ -74,7 +74,7 @@ class Part:
     def rows(self, *, timed: bool) -> Iterator[Row]:
         """Its rows, if it is a table."""
         if self.open is None:
-            yield from read_rows(batches_of(self.table), self.scope, self.rejections, timed=timed)
+            yield from read_rows(batches_of(self.table, self.rejections), self.scope, self.rejections, timed=timed)
             return
         with self.open() as raw:
             stream = ByteStream(raw, self.rejections)

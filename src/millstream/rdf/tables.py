@@ -7,6 +7,7 @@ are counted as in the file for CSV (the header is line 1, a row is one line) and
 
 from __future__ import annotations
 
+import codecs
 import io
 from collections.abc import Container, Iterator
 from itertools import count
@@ -56,26 +57,45 @@ def open_table(
                 import pyarrow.parquet
 
                 whole = pa.BufferReader(source.read(-1)) if path is None else str(path)
-                yield from pyarrow.parquet.ParquetFile(whole).iter_batches(batch_size=_ROWS)
+                yield from map(_sound, pyarrow.parquet.ParquetFile(whole).iter_batches(batch_size=_ROWS))
             case _:
                 data = source.read(-1)
                 if data.startswith(_ARROW_FILE):
                     file = pa.ipc.open_file(data)
-                    yield from (file.get_batch(index) for index in range(file.num_record_batches))
+                    yield from (_sound(file.get_batch(index)) for index in range(file.num_record_batches))
                 else:
-                    yield from pa.ipc.open_stream(data)
+                    yield from map(_sound, pa.ipc.open_stream(data))
     except (pa.ArrowException, OSError) as error:
         rejections.reject(f"not a readable {format.value} table: {error}")
 
 
-def batches_of(table: Any) -> Iterator[pa.RecordBatch]:
-    """The batches of a table in memory."""
-    if isinstance(table, pa.RecordBatch):
-        yield table
-    elif isinstance(table, pa.Table):
-        yield from table.to_batches(max_chunksize=_ROWS)
-    else:
-        yield from table
+def _sound(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A batch whose values can be looked at: Arrow takes offsets and texts of files as they are.
+
+    Text that is not UTF-8 comes as bytes, so that only its row is malformed.
+    """
+    try:
+        batch.validate(full=True)
+    except pa.ArrowInvalid:
+        columns = [_as_bytes(column) for column in batch.columns]
+        batch = pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+        batch.validate(full=True)
+    return batch
+
+
+def _as_bytes(column: pa.Array[Any]) -> pa.Array[Any]:
+    if pa.types.is_string(column.type):
+        return column.view(pa.binary())
+    return column.view(pa.large_binary()) if pa.types.is_large_string(column.type) else column
+
+
+def batches_of(table: Any, rejections: Rejections) -> Iterator[pa.RecordBatch]:
+    """The batches of a table in memory, which may have come from a file as well."""
+    batches = [table] if isinstance(table, pa.RecordBatch) else table
+    try:
+        yield from map(_sound, table.to_batches(max_chunksize=_ROWS) if isinstance(table, pa.Table) else batches)
+    except (pa.ArrowException, OSError) as error:
+        rejections.reject(f"not a readable table: {error}")
 
 
 def read_rows(
@@ -213,35 +233,63 @@ def _in_graph(quad: Quad, name: Any, scope: BlankScope) -> Quad:
 
 
 def _open_csv(source: ByteSource, rejections: Rejections, skipped: set[int]) -> Iterator[pa.RecordBatch]:
-    def skip(row: Any) -> Literal["skip"]:
+    refused: list[Exception] = []
+
+    def skip(row: Any) -> Literal["skip", "error"]:
         reason = f"the row has {row.actual_columns} cells, the header {row.expected_columns}"
-        rejections.reject(reason, line=row.number, text=row.text or "")
+        try:
+            rejections.reject(reason, line=row.number, text=row.text or "")
+        except Exception as error:  # Arrow would print and forget it
+            refused.append(error)
+            return "error"
         skipped.add(row.number)
         return "skip"
 
     import pyarrow.csv
 
-    # Bytes, or one cell that is not UTF-8 would make the whole file unreadable.
     types = dict.fromkeys(("s", "p", "o", "g", "at_ms", "element"), pa.binary())
-    yield from pyarrow.csv.open_csv(
-        io.BufferedReader(_Raw(source)),
-        # One thread, or malformed rows would have no numbers.
-        read_options=pyarrow.csv.ReadOptions(use_threads=False),
-        parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True, invalid_row_handler=skip),
-        convert_options=pyarrow.csv.ConvertOptions(column_types=types),
-    )
+    try:
+        yield from pyarrow.csv.open_csv(
+            io.BufferedReader(_Utf8(source)),
+            # One thread, or malformed rows would have no numbers.
+            read_options=pyarrow.csv.ReadOptions(use_threads=False),
+            parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True, invalid_row_handler=skip),
+            convert_options=pyarrow.csv.ConvertOptions(column_types=types),
+        )
+    except pa.ArrowInvalid:
+        if refused:
+            raise refused[0] from None
+        raise
 
 
-class _Raw(io.RawIOBase):
-    """A byte source as Python's own kind of file."""
+def _not_utf8(error: UnicodeError) -> tuple[str, int]:
+    """Bytes that are not UTF-8 as text that no term has, wherever it stands: twice, since a backslash may be before it."""
+    assert isinstance(error, UnicodeDecodeError)
+    found = error.object[error.start : error.end]
+    return "".join(f"\\x{byte:02x}\\x{byte:02x}" for byte in found), error.end
+
+
+codecs.register_error("millstream-not-utf8", _not_utf8)
+
+
+class _Utf8(io.RawIOBase):
+    """A byte source as Python's own kind of file, always UTF-8: one cell that is not would make all unreadable to Arrow."""
 
     def __init__(self, source: ByteSource) -> None:
         self._source = source
+        self._decoder = codecs.getincrementaldecoder("utf-8")("millstream-not-utf8")
+        self._waiting = memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self._source.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
+        while not self._waiting:
+            data = self._source.read(len(buffer))
+            self._waiting = memoryview(self._decoder.decode(data, final=not data).encode())
+            if not data:
+                break
+        size = min(len(buffer), len(self._waiting))
+        buffer[:size] = self._waiting[:size]
+        self._waiting = self._waiting[size:]
+        return size
