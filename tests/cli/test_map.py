@@ -149,6 +149,7 @@ def test_ntriples_need_no_time(folder: Path) -> None:
             "[element]\ntriples = 'ex:a <http://e/p> 1'\n",
             "'ex:a' is neither an IRI in <> nor a name with one of the prefixes",
         ),
+        ("[element]\ngraph = '<no>'\ntriples = '<http://e/x> a <http://e/y>'\n", "element.graph: not an IRI"),
         ("[element]\ntriples = '\"x\" <http://e/p> <http://e/o>'\n", "not a triple"),
         ("[times]\nt = 'noon'\n[element]\ntime = 't'\ntriples = '<http://e/x> a <http://e/y>'\n", "is no format of times"),
         ("columns = ['a']\n[element]\ntriples = '<http://e/{b}> a <http://e/y>'\n", "there is no column 'b'"),

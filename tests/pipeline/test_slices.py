@@ -204,3 +204,26 @@ def test_a_ledger_is_what_was_written() -> None:
     one.take(None, 0)
     assert Ledger.from_json(one.ledger.to_json()) == one.ledger
     assert json.loads(one.ledger.to_json())["version"] == 1
+
+
+@pytest.mark.parametrize("key", ["ledger", (1, 0)])
+def test_a_store_whose_bytes_are_damaged_is_refused_as_such(key: str | tuple[int, int]) -> None:
+    one = OneCell(RANGE)
+    one.take(None, 0)
+    whole = one.store.committed[key]
+    for place in range(0, len(whole), 7):
+        if isinstance(whole, str):
+            one.store.committed[key] = whole[:place] + ("1" if whole[place] != "1" else "2") + whole[place + 1 :]
+        else:
+            one.store.committed[key] = whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]
+        with pytest.raises(SnapshotError, match="is damaged"):
+            one.take(None, 1, lost=True)
+
+
+def test_a_blob_that_was_damaged_on_its_way_is_refused_as_such() -> None:
+    one = OneCell(RANGE)
+    (_, blob), *_ = one._job.pack(0, [Element(("<http://e/a> <http://e/p> <http://e/o> .",), 0)])
+    for place in range(len(blob)):
+        for damaged in (blob[:place], blob[:place] + bytes([blob[place] ^ 16]) + blob[place + 1 :]):
+            with pytest.raises(SnapshotError, match="is damaged"):
+                one.keeper.take(one.store, None, [damaged])

@@ -1,7 +1,8 @@
 """What travels from readers to cells: rows with their terms as an Arrow stream, and in its metadata how far the source is.
 
-A blob is good by itself: terms are spelled out, since numbers of a dictionary mean nothing in another process. A cell gets
-one for every chunk of every part, with rows or without, because all cells must know how far each source has come.
+A blob is good by itself: terms are spelled out, since numbers of a dictionary mean nothing in another process. Its checksum
+is behind it, since Arrow believes what it reads. A cell gets one for every chunk of every part, with rows or without,
+because all cells must know how far each source has come.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import pyarrow as pa
 from pyoxigraph import Literal
 
 from millstream.kernels.dictionary import Dictionary
+from millstream.pipeline.sealing import sealed, unsealed
 from millstream.rdf.canonical import term_of
 
 Ids = npt.NDArray[np.int64]
@@ -90,7 +92,12 @@ def stream_of(batch: pa.RecordBatch) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema, options=_COMPRESSED if batch.nbytes >= _WORTH_BYTES else _PLAIN) as writer:
         writer.write_batch(batch)
-    return sink.getvalue().to_pybytes()
+    return sealed(memoryview(sink.getvalue()))
+
+
+def open_stream(data: bytes) -> pa.RecordBatchStreamReader:
+    """What `stream_of` wrote; SnapshotError for anything else."""
+    return pa.ipc.open_stream(pa.py_buffer(unsealed(data)))
 
 
 def write_bare(header: Header) -> bytes:
@@ -99,7 +106,7 @@ def write_bare(header: Header) -> bytes:
 
 
 def read_blob(data: bytes) -> tuple[Header, pa.RecordBatch]:
-    with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
+    with open_stream(data) as reader:
         batch = reader.read_next_batch()
     assert batch.schema.metadata is not None
     return Header.from_bytes(batch.schema.metadata[_HEADER]), batch

@@ -24,7 +24,7 @@ from millstream.engine.run import QueryRun
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators.dataflow import Dataflow
 from millstream.operators.rows import ELEMENT, Column, Deltas
-from millstream.pipeline.blobs import ids_of, numbers_of, stream_of, term_column
+from millstream.pipeline.blobs import ids_of, numbers_of, open_stream, stream_of, term_column
 from millstream.pipeline.rows import Rows
 from millstream.pipeline.spread import Spread
 from millstream.plan.nodes import Node, Sent
@@ -214,7 +214,7 @@ def read_sent(blobs: Sequence[bytes], width: int, dictionary: Dictionary) -> tup
     """The blobs of a trigger: how far the cells are, and all rows in the order in which things happened."""
     progress, batches = [], []
     for data in blobs:
-        with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
+        with open_stream(data) as reader:
             progress.append(_progress(reader.schema))
             batches.append(reader.read_next_batch())
     part, tick, weight = (_joined([numbers_of(b, name) for b in batches]) for name in ("of", "tick", "weight"))
@@ -228,7 +228,7 @@ def read_sent(blobs: Sequence[bytes], width: int, dictionary: Dictionary) -> tup
 
 def is_end(blob: bytes) -> bool:
     """Whether a cell sent it when all sources had ended."""
-    with pa.ipc.open_stream(pa.py_buffer(blob)) as reader:
+    with open_stream(blob) as reader:
         return _progress(reader.schema).ended
 
 

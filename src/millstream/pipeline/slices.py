@@ -16,19 +16,18 @@ from __future__ import annotations
 
 import json
 import secrets
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
 from typing import Any, Generic, Protocol, TypeVar
-
-import numpy as np
 
 from millstream.engine.snapshot import pack, unpack
 from millstream.errors import SnapshotError
 from millstream.operators.rows import FOREVER
 from millstream.pipeline.bucket import Bucket
 from millstream.pipeline.cell import Cell, Outcome
+from millstream.pipeline.sealing import damaged, packed, sealed, unpacked, unsealed
 from millstream.pipeline.spread import Spread
 from millstream.pipeline.static import StaticData
 
@@ -36,6 +35,7 @@ MOST_SLICES = 128
 PIECE_BYTES = 8 << 20
 _COMPACT_BYTES = 4 << 20
 _COMPACT_TIMES = 4
+_FIELDS = {"spread", "version", "token", "slices"}
 
 
 class Store(Protocol):
@@ -102,11 +102,20 @@ class Ledger:
 
     def to_json(self) -> str:
         rows = [[s.version, s.token, s.pieces, s.bytes, s.end, s.whole] for s in self.slices]
-        return json.dumps({"spread": self.spread, "version": self.version, "token": self.token, "slices": rows})
+        fields = {"spread": self.spread, "version": self.version, "token": self.token, "slices": rows}
+        return json.dumps({**fields, "check": _check(fields)})
 
     @classmethod
     def from_json(cls, text: str) -> Ledger:
-        fields = json.loads(text)
+        try:
+            fields = json.loads(text)
+            # A ledger of an earlier layout has no check; it is only read to tell what changed.
+            check = fields.pop("check", None)
+            sound = set(fields) == _FIELDS and check in (None, _check(fields))
+        except (ValueError, AttributeError, TypeError):
+            sound = False
+        if not sound:
+            raise damaged("the ledger of a cell is not what was written")
         return cls(fields["spread"], [Slice(*row) for row in fields["slices"]], fields["version"], fields["token"])
 
 
@@ -152,7 +161,7 @@ class Keeper(Generic[T]):
         token = secrets.token_hex(8)
         ledger.version, ledger.token = ledger.version + 1, token
         slice = Slice(ledger.version, token, 0, 0, outcome.end)
-        self._write(store, slice, _written(json.dumps(mark).encode(), outcome.needed))
+        self._write(store, slice, _written(mark, outcome.needed))
         ledger.slices.append(slice)
         kept.stored_bytes = slice.bytes
         self._tidy(store, ledger, cell)
@@ -182,7 +191,7 @@ class Keeper(Generic[T]):
             cell = self._make()
             if slices:
                 mark, _ = _unwritten(self._read(store, slices[0]))
-                cell.go_on_from(json.loads(mark))
+                cell.go_on_from(mark)
         for slice in slices:
             self._replay(store, slice, cell, kept)
         return cell
@@ -232,17 +241,15 @@ def bucket_keeper(spread: Spread) -> Keeper[Bucket]:
     return Keeper(spread, partial(Bucket, spread), partial(Bucket.load, spread))
 
 
-def _written(mark: bytes, blobs: list[bytes]) -> bytes:
-    """A slice: how many parts, their lengths, the parts themselves."""
-    parts = [mark, *blobs]
-    return b"".join([np.array([len(parts), *map(len, parts)], "<i8").tobytes(), *parts])
+def _written(mark: dict[str, Any], blobs: list[bytes]) -> bytes:
+    """A slice: the time before it, and its blobs."""
+    return packed([sealed(json.dumps(mark).encode()), *blobs])
 
 
-def _unwritten(data: bytes) -> tuple[bytes, list[bytes]]:
-    count = int(np.frombuffer(data, "<i8", 1)[0])
-    ends = np.cumsum(np.frombuffer(data, "<i8", count, 8)) + 8 * (count + 1)
-    mark, *blobs = (data[first:end] for first, end in pairwise([8 * (count + 1), *ends.tolist()]))
-    return mark, blobs
+def _unwritten(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
+    mark, *blobs = unpacked(data) or [b""]
+    found: dict[str, Any] = json.loads(unsealed(mark).tobytes())
+    return found, blobs
 
 
 def changed_message(before: str, now: str) -> str:
@@ -274,6 +281,10 @@ def changed_message(before: str, now: str) -> str:
         f"the checkpoint was written by another job: {', '.join(differing) or 'something'} changed{detail}. "
         "Go on with the job as it was, or start the new one with a new checkpoint."
     )
+
+
+def _check(fields: dict[str, Any]) -> int:
+    return zlib.crc32(json.dumps(fields).encode())
 
 
 def _count(shares: list[int]) -> int:

@@ -26,7 +26,7 @@ from millstream.plan.nodes import Node, Quads, in_order, leaf_patterns
 from millstream.plan.sources import sources_of
 from millstream.plan.stages import Stages, split
 
-LAYOUT = 4
+LAYOUT = 5
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,9 @@ import pyarrow as pa
 from millstream.engine.run import PartRows
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators.rows import Deltas
-from millstream.pipeline.blobs import TERMS, ids_of, numbers_of, stream_of, term_column
+from millstream.pipeline.blobs import TERMS, ids_of, numbers_of, open_stream, stream_of, term_column
 from millstream.pipeline.routing import Router
+from millstream.pipeline.sealing import packed, sealed, unpacked, unsealed
 from millstream.pipeline.sending import read_sent
 from millstream.pipeline.spread import Spread, StreamedSource
 
@@ -36,7 +37,7 @@ class StaticData:
     def triples(self, dictionary: Dictionary) -> Iterator[tuple[str | None, Ids]]:
         """Graphs with their triples, as ids; a graph may come several times, and a triple too."""
         for data in self._chunks:
-            with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
+            with open_stream(data) as reader:
                 names = json.loads((reader.schema.metadata or {})[_GRAPHS])
                 batch = reader.read_next_batch()
             triples = np.column_stack([ids_of(batch, name, dictionary) for name in TERMS])
@@ -75,15 +76,12 @@ class StaticData:
 
     def to_bytes(self) -> bytes:
         """All of it, to be sent to workers."""
-        lengths = [len(self._chunks), len(self._given), *map(len, self._chunks), *map(len, self._given)]
-        return b"".join([np.array(lengths, "<i8").tobytes(), *self._chunks, *self._given])
+        return packed([sealed(b"%d" % len(self._chunks)), *self._chunks, *self._given])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> StaticData:
-        chunks, given = np.frombuffer(data, "<i8", 2).tolist()
-        lengths = np.frombuffer(data, "<i8", chunks + given, 16)
-        bounds = np.concatenate([[0], np.cumsum(lengths)]) + 16 + 8 * (chunks + given)
-        parts = [data[bounds[i] : bounds[i + 1]] for i in range(chunks + given)]
+        count, *parts = unpacked(data) or [b""]
+        chunks = int(unsealed(count).tobytes())
         return cls(parts[:chunks], parts[chunks:])
 
 

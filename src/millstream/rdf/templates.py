@@ -140,7 +140,9 @@ class _Compiler:
         match = _TERM.fullmatch(text.strip())
         if match is None or match["literal"]:
             self._refuse(f"element.graph: must be one IRI, got {text!r}")
-        return self._term(match, "element.graph")
+        graph = self._term(match, "element.graph")
+        self._try_out(Pattern(f"{graph.format} <x:1> <x:1>", graph.slots), "element.graph", "an IRI")
+        return graph
 
     def _triples(self) -> tuple[Pattern, ...]:
         text = self._table("element").get("triples")
@@ -206,13 +208,13 @@ class _Compiler:
             self._refuse(f"{where}: {name!r} is neither an IRI in <> nor a name with one of the prefixes")
         return f"<{self._prefixes[prefix]}{local}>"
 
-    def _try_out(self, pattern: Pattern, where: str) -> None:
+    def _try_out(self, pattern: Pattern, where: str, what: str = "a triple") -> None:
         """A triple must be one whatever the cells hold: so it is with some."""
         text = pattern.format % tuple("x:1" if slot.encode is ENCODERS["whole"] else "1" for slot in pattern.slots)
         try:
             list(parse(input=f"{text} .".encode(), format=RdfFormat.N_TRIPLES))
         except (SyntaxError, ValueError) as error:
-            self._refuse(f"{where}: not a triple: {error}")
+            self._refuse(f"{where}: not {what}: {error}")
 
     def _table(self, name: str) -> dict[str, str]:
         found = self._found.get(name, {})
