@@ -15,7 +15,8 @@ KERNELS := $(wildcard src/millstream/kernels/*.pyx src/millstream/kernels/*.pxd)
 SPREAD := -n auto --maxprocesses 4 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-quick test-long test-spark wheel check test-checked test-asan bench bench-spark bench-all clean
+.PHONY: help install demo test test-quick test-long test-spark wheel check test-checked test-asan fuzz fuzz-asan \
+  bench bench-spark bench-all clean
 
 help:            ## what can be made
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */\1\t/' | expand -t 16
@@ -76,15 +77,31 @@ define in_build
 @MILLSTREAM_BUILD=$(1) $(BIN)/python setup.py build --build-lib build/$(1) --build-temp build/temp-$(1) >build/$(1).log 2>&1 \
   || { tail -n 30 build/$(1).log; exit 1; }
 @PYTHONPATH=build/$(1) $(2) $(BIN)/python -c 'from millstream.kernels import join; assert "build/$(1)" in join.__file__, join.__file__'
-PYTHONPATH=build/$(1) $(2) $(BIN)/python -m pytest tests/kernels
+PYTHONPATH=build/$(1) $(2) $(BIN)/python -m $(3)
+endef
+
+ASAN := LD_PRELOAD=$$(cc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc
+define with_asan
+@test -e "$$(cc -print-file-name=libasan.so)" || { echo "missing: AddressSanitizer (apt-get install gcc)"; exit 1; }
 endef
 
 test-checked: $(STAMP)  ## the kernels' tests with bounds checks
-	$(call in_build,checked,)
+	$(call in_build,checked,,pytest tests/kernels)
 
 test-asan: $(STAMP)  ## the kernels' tests under AddressSanitizer
-	@test -e "$$(cc -print-file-name=libasan.so)" || { echo "missing: AddressSanitizer (apt-get install gcc)"; exit 1; }
-	$(call in_build,asan,LD_PRELOAD=$$(cc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc)
+	$(call with_asan)
+	$(call in_build,asan,$(ASAN),pytest tests/kernels)
+
+# How long a campaign is, and what else it is told, as `python -m tests.fuzz --help` has it: FUZZ="--target sessions --from 1".
+MINUTES ?= 10
+FUZZ    ?=
+
+fuzz: $(STAMP)  ## random sessions against the reference evaluator, garbage into everything that reads: MINUTES=10
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(FUZZ)
+
+fuzz-asan: $(STAMP)  ## the same under AddressSanitizer
+	$(call with_asan)
+	$(call in_build,asan,$(ASAN),tests.fuzz --minutes $(MINUTES) $(FUZZ))
 
 # More with `.venv/bin/millstream bench --help`: some of them, or --quick.
 bench: $(STAMP)    ## measures the engine beside prototypes and a store, a quarter of an hour

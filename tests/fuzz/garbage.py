@@ -77,17 +77,35 @@ ANYTHING = (
 def data(chance: Random) -> bytes:
     """N-Triples or N-Quads with anything wrong, or nothing."""
     parts = [chance.choice(LINES) if chance.random() < 0.6 else chance.choice(PIECES) for _ in range(chance.randrange(12))]
-    found = bytearray(b"".join(parts))
-    for _ in range(chance.choice([0, 0, 1, 3])):
-        if found:
-            at = chance.randrange(len(found))
-            match chance.randrange(3):
-                case 0:
-                    found[at] = chance.randrange(256)
-                case 1:
-                    del found[at : at + chance.randrange(1, 9)]
-                case _:
-                    found[at:at] = chance.choice(PIECES)
+    found = b"".join(parts)
+    return damaged(chance, found) if chance.random() < 0.5 else found
+
+
+def damaged(chance: Random, whole: bytes) -> bytes:
+    """The same bytes with a few others, some missing, some more, some twice; or cut off."""
+    found = bytearray(whole)
+    for _ in range(chance.choice([1, 1, 1, 3, 8])):
+        if not found:
+            break
+        at = chance.randrange(len(found))
+        match chance.randrange(7):
+            case 0:
+                found[at] = chance.randrange(256)
+            case 1:
+                found[at] ^= 1 << chance.randrange(8)
+            case 2:
+                del found[at : at + chance.choice([1, 1, 4, 30])]
+            case 3:
+                found[at:at] = chance.choice(PIECES)
+            case 4:
+                size, to = chance.choice([1, 8, 60]), chance.randrange(len(found))
+                found[to:to] = found[at : at + size]
+            case 5:
+                found[at : at + 8] = chance.choice(NUMBERS).to_bytes(8, chance.choice(["little", "big"]), signed=True)[
+                    : chance.choice([1, 2, 4, 8])
+                ]
+            case _ if chance.random() < 0.3:
+                del found[at:]
     return bytes(found)
 
 
@@ -107,3 +125,8 @@ def cuts(chance: Random, whole: bytes) -> list[bytes]:
 
 def number(chance: Random, below: int = 6) -> int:
     return chance.choice(NUMBERS) if chance.random() < 0.1 else chance.randrange(below)
+
+
+def check_told(error: Exception) -> None:
+    """What is raised on purpose can be shown to people."""
+    assert 0 < len(str(error)) < 5000

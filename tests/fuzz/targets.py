@@ -16,7 +16,7 @@ from millstream.kernels.join import FOREVER, IntervalJoin
 from millstream.kernels.merge import TimeMerge
 from millstream.kernels.scanner import Scanned, Scanner
 from millstream.kernels.scanner_summary import Summary
-from tests.fuzz import garbage
+from tests.fuzz import garbage, queries, readers, sessions, states
 
 Target = Callable[[Random], None]
 
@@ -218,24 +218,20 @@ def _table(chance: Random) -> Any:
     return pa.table(columns)
 
 
-def snapshot(chance: Random) -> None:
-    """A snapshot with bytes changed is refused, or is one."""
-    made = Engine()
-    made.register(QUERIES[0])
-    made.push("http://e/s", garbage.LINES[0].decode(), at_ms=1)
-    whole = bytearray(made.snapshot())
-    for _ in range(chance.choice([1, 1, 5])):
-        whole[chance.randrange(len(whole))] = chance.randrange(256)
-    try:
-        Engine.restore(bytes(whole[: chance.choice([len(whole), chance.randrange(len(whole))])])).finish()
-    except MillstreamError as error:
-        str(error)
-
-
 TARGETS: dict[str, Target] = {
     "scanner": scanner,
     "join": join,
     "merge": merge,
     "engine": engine,
-    "snapshot": snapshot,
+    "queries": queries.queries,
+    "readers": readers.readers,
+    "lines": readers.lines_kept,
+    "mapping": readers.mapping,
+    "snapshot": states.snapshot,
+    "checkpoint": states.checkpoint,
+    "blobs": states.blobs,
+    "static": states.static,
+    "sessions": sessions.sessions,
+    "together": sessions.together,
+    "cells": sessions.cells,
 }

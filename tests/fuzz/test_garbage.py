@@ -8,7 +8,23 @@ import pytest
 
 from tests.fuzz.targets import TARGETS
 
-RUNS = {"scanner": 1500, "join": 1500, "merge": 1500, "engine": 200, "snapshot": 100}
+RUNS = {
+    "scanner": 1500,
+    "join": 1500,
+    "merge": 1500,
+    "engine": 200,
+    "queries": 60,
+    "readers": 150,
+    "lines": 200,
+    "mapping": 500,
+    "snapshot": 100,
+    "checkpoint": 10,
+    "blobs": 200,
+    "static": 200,
+    "sessions": 20,
+    "together": 20,
+    "cells": 10,
+}
 
 
 @pytest.mark.parametrize("name", TARGETS)
