@@ -3,7 +3,7 @@
 What the outside engine and the recommendation see differently is left out, see `tests/reference.py`: terms are IRIs and
 numbers of one lexical form each, an order is only asked of numbers, paths of length zero have no constant end, and inside
 of EXISTS there is no MINUS, no aggregation and no variable assigned that is outside as well, whose meaning section 18.6
-leaves open.
+leaves open. Timelines may have literals of other kinds as well, but no times, of which the outside engine knows differences.
 """
 
 from __future__ import annotations
@@ -36,9 +36,20 @@ NAMED = [GRAPHS[1], f"{NAMESPACE}g1"]
 USUAL = [*NODES[:2], *NUMBERS[:2]]
 ODD = [NODES[2], NUMBERS[2], f"<{NAMED[1]}>"]
 """Terms that come seldom: where there are few, more meet."""
+XSD = "http://www.w3.org/2001/XMLSchema#"
 TEXTS = ['"n"', '"m"', '""']
-DOUBLES = [f'"{value}"^^<http://www.w3.org/2001/XMLSchema#double>' for value in ("0.5", "1", "1.5")]
 BLANK_NODES = [f"_:{label}" for label in BLANKS]
+OTHERS = [
+    TEXTS,
+    ['"n"', '"n"@en', '"n"@de'],
+    [f'"{value}"^^<{XSD}double>' for value in ("0.5", "1", "1.5")],
+    [f'"{value}"^^<{XSD}decimal>' for value in ("0.5", "1.5")],
+    [f'"1.5"^^<{XSD}float>', f'"0"^^<{XSD}double>'],
+    [f'"{value}"^^<{XSD}boolean>' for value in ("true", "false")],
+    [f'"n"^^<{NAMESPACE}type>', f'"n"^^<{XSD}integer>'],
+    BLANK_NODES,
+]
+"""Terms of other kinds, of which a timeline may have some."""
 AGGREGATES = ["COUNT", "COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT", "MEDIAN"]
 T = TypeVar("T")
 OUTPUTS = ["changes", "changes", "istream", "dstream", "rstream", None]
@@ -64,7 +75,8 @@ class Writer:
 
     def some(self, choices: list[T], least: int, most: int) -> list[T]:
         """Different ones of several."""
-        return list(dict.fromkeys(self.one(*choices) for _ in range(self.size(least, most))))
+        places = dict.fromkeys(self.choose(len(choices)) for _ in range(self.size(least, most)))
+        return [choices[place] for place in places]
 
 
 @dataclass(frozen=True)
@@ -161,11 +173,11 @@ class Author(Writer):
     def value(self, names: list[str]) -> str:
         """An expression with any value."""
         one, other = self.one(*names), self.one(*names, "1", "2")
-        match self.size(0, 9):
+        match self.size(0, 11):
             case 0 | 1:
                 return one
             case 2:
-                return self.one(*CONSTANTS)
+                return self.one(*CONSTANTS, '"n"', "0.5e0")
             case 3 | 4:
                 return f"({one} {self.one('+', '-', '*')} {other})"
             case 5:
@@ -176,6 +188,10 @@ class Author(Writer):
                 return f"BOUND({one})"
             case 8:
                 return f"(isNumeric({one}) && isNumeric({other}) && {one} < {other})"
+            case 9:
+                return f"CONCAT(STR({one}), {self.one('LANG', 'STR')}({other}))"
+            case 10:
+                return f"{self.one('DATATYPE', 'ABS', 'isLiteral', 'isBlank', 'UCASE')}({one})"
             case _:
                 return f"STRLEN(STR({one}))"
 
@@ -196,7 +212,7 @@ class Author(Writer):
             case 7:
                 return f"!({self.condition(names)})"
             case 8:
-                return f"{one} {self.one('IN', 'NOT IN')} ({self.one(*CONSTANTS)}, {other})"
+                return f"{one} {self.one('IN', 'NOT IN')} ({self.one(*CONSTANTS, TEXTS[0])}, {other})"
             case _:
                 return f"sameTerm({one}, {self.one(*names, *CONSTANTS)})"
 
@@ -414,8 +430,8 @@ class Chronicler(Writer):
 
     def __init__(self, choose: Choose) -> None:
         super().__init__(choose)
-        others = self.one([], [], TEXTS, DOUBLES, BLANK_NODES)
-        self.subjects = [*NODES[:2] * 4, NODES[2], *(others[:1] if others is BLANK_NODES else [])]
+        others = [] if self.chance(2) else [term for some in self.some(OTHERS, 1, 3) for term in some]
+        self.subjects = [*NODES[:2] * 4, NODES[2], *(BLANK_NODES[:1] if BLANK_NODES[0] in others else [])]
         self.objects = [*USUAL * 4, *ODD, *others * 3]
 
     def triple(self) -> str:

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 MOST_FAILURES = 5
 """A target that has failed as often is not tried again: it is the same fault, most likely."""
 LONGEST_TURN_S = 60.0
+SHARES = {"sessions": 5, "together": 2, "cells": 3, "readers": 2}
+"""What gets more time than others: a case takes long, or there is most to find."""
 _STARTING_S = 60.0
 
 
@@ -47,9 +49,9 @@ class Campaign:
             names = [name for name, tally in self._tallies.items() if tally.failures < MOST_FAILURES]
             if not names:
                 break
-            # Who had least time is next, so that slow starts and long cases are made up for.
-            name = min(names, key=lambda n: self._tallies[n].seconds)
-            self._turn(name, min(LONGEST_TURN_S, max(1.0, self._seconds / len(names)), left))
+            # Who had least of its share is next, so that slow starts and long cases are made up for.
+            name = min(names, key=lambda n: self._tallies[n].seconds / SHARES.get(n, 1))
+            self._turn(name, min(LONGEST_TURN_S, max(1.0, self._seconds / len(names) / 2), left))
         return self._tell()
 
     def _turn(self, name: str, seconds: float) -> None:
