@@ -399,3 +399,15 @@ def test_nothing_is_drawn_in_a_pipe(folder: Path) -> None:
     assert "\x1b" not in found.stdout + found.stderr
     assert "\r" not in found.stderr
     assert os.linesep not in found.stderr.rstrip("\n")
+
+
+@pytest.mark.parametrize("more", [[], ["--lateness", "10ms"], ["--stream", "http://e/b=b.nq"]])
+def test_what_jumps_too_far_ahead_is_set_aside(folder: Path, more: list[str]) -> None:
+    times = (0, 50, 10**12, 90)
+    (folder / "a.nq").write_text("".join(element("a", at_ms, f"x{n} p y") for n, at_ms in enumerate(times)))
+    (folder / "b.nq").write_text(element("b", 0, "x p y"))
+    (folder / "all.rq").write_text("PREFIX : <http://e/> SELECT ?x { STREAM :a [ALL] { ?x :p ?y } }")
+    found = run("all.rq", "--stream", "http://e/a=a.nq", *more, "--max-jump", "60ms", "--dead-letter", "dead", cwd=folder)
+    assert [row[2] for row in rows(found.stdout)] == ["http://e/x0", "http://e/x1", "http://e/x3"]
+    (dead,) = (folder / "dead").read_text().splitlines()
+    assert json.loads(dead)["reason"] == "implausible: its time is 1000000000000 ms, more than 60 ms after 50 ms"

@@ -97,6 +97,7 @@ def _asked(options: RunOptions) -> dict[str, Any]:
         "elements": options.element,
         "formats of input": options.input_format,
         "lateness": options.lateness_ms,
+        "largest jump": options.max_jump_ms,
         "output": options.output,
         "format": options.format.value,
         "dead letters": options.dead_letter,

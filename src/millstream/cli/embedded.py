@@ -18,7 +18,8 @@ from millstream.cli.paced import PacedEngine
 from millstream.cli.sources import StandardInput, make_feed
 from millstream.cli.terminal import fail
 from millstream.engine.lines import graph_sources, line_sources, rate_of
-from millstream.errors import LateElementError, QueryError
+from millstream.engine.ordering import Ordering
+from millstream.errors import DataError, LateElementError, QueryError
 from millstream.rdf import Rejected
 from millstream.rdf.element import bounded
 from millstream.runs import GraphSource, Run, StreamSource
@@ -82,7 +83,9 @@ class _Embedded:
 
     def _fresh_engine(self) -> PacedEngine:
         options = self._options
-        engine = PacedEngine(strict=options.strict, max_pending=_MAX_PENDING, limits=options.limits)
+        engine = PacedEngine(
+            strict=options.strict, max_pending=_MAX_PENDING, limits=options.limits, max_jump_ms=options.max_jump_ms
+        )
         for source in options.datasets:
             if source.path == STANDARD:
                 engine.load(StandardInput(self._run.check), source.graph, format="turtle")
@@ -127,7 +130,8 @@ class _Embedded:
             position = None if state is None else position_of(state)
             feed = make_feed(source, number, options, self._set_aside, self._arrived, position)
             untimed = isinstance(source, GraphSource) and options.changes_time is None
-            lane = Lane(number, feed, options.lateness_ms, self._late, untimed=untimed)
+            ordering: Ordering[Item] = Ordering(options.lateness_ms, options.max_jump_ms)
+            lane = Lane(number, feed, ordering, self._refused, untimed=untimed)
             if state is not None:
                 restore_lane(lane, state)
             self._lanes.append(lane)
@@ -167,14 +171,15 @@ class _Embedded:
         self._arrived.wait(_TURN_S)
         self._arrived.clear()
 
-    def _late(self, number: int, item: Item, point_ms: int) -> None:
+    def _refused(self, number: int, item: Item, reason: str) -> None:
         sources: list[StreamSource | GraphSource] = [*self._options.streams, *self._options.changes]
         source = sources[number]
         name = source.iri if isinstance(source, StreamSource) else f"graph {source.graph or 'default'}"
-        reason = f"late: its time is {item.at_ms} ms, when only {point_ms} ms and later was still taken"
+        is_late = reason.startswith("late")
         if self._options.strict:
-            raise LateElementError(f"{name}: {reason}")
-        self._lane_late += 1
+            raise LateElementError(f"{name}: {reason}") if is_late else DataError(reason, source=name)
+        self._lane_late += is_late
+        self._lane_set_aside += not is_late
         self._run.set_aside(Rejected(name, None, None, reason, bounded("\n".join(f"{t} ." for t in item.triples[:10]))))
 
     def _set_aside(self, rejected: Rejected) -> None:

@@ -98,6 +98,10 @@ def run(
     lateness: Annotated[
         str, typer.Option(metavar="DURATION", help="How far behind its own source's newest element one may come.")
     ] = "0s",
+    max_jump: Annotated[
+        str | None,
+        typer.Option(metavar="DURATION", help="How far ahead of all before it an element may be; beyond, it is set aside."),
+    ] = None,
     output: Annotated[
         str | None,
         typer.Option(metavar="PATH", help="Where answers go; a folder for several queries."),
@@ -134,6 +138,8 @@ def run(
     from millstream.runs import RunOptions
 
     chosen = choose_engine(engine)
+    if chosen == "spark" and max_jump is not None:
+        fail("--max-jump: Spark does not know it; use --engine embedded")
     try:
         options = command.check(
             RunOptions(
@@ -148,6 +154,7 @@ def run(
                 follow=follow,
                 idle_ms=arguments.duration_ms(idle, "--idle"),
                 lateness_ms=arguments.duration_ms(lateness, "--lateness"),
+                max_jump_ms=None if max_jump is None else arguments.duration_ms(max_jump, "--max-jump"),
                 checkpoint=None if checkpoint is None else checkpoints.checkpoint_folder(checkpoint),
                 checkpoint_every_ms=arguments.duration_ms(checkpoint_every, "--checkpoint-every"),
                 output=output,

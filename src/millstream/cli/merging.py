@@ -1,7 +1,8 @@
 """Several sources as one: each put in order by itself, then merged by time, equal times in the order of the sources.
 
-What comes late is late in its own source: before its largest time less the lateness. A source that has nothing to give
-holds the others back, until it has finished or, where sources are followed, has been idle for long enough.
+What comes late is late in its own source: before its largest time less the lateness; so is what jumps too far ahead. A
+source that has nothing to give holds the others back, until it has finished or, where sources are followed, has been idle
+for long enough.
 """
 
 from __future__ import annotations
@@ -13,23 +14,25 @@ from collections.abc import Callable
 from millstream.cli.feeds import Feed, Item
 from millstream.engine.ordering import Ordering
 
-OnLate = Callable[[int, Item, int], None]
-"""The number of the source, what was late, and the time from which on it was still taken."""
+OnRefused = Callable[[int, Item, str], None]
+"""The number of the source, what is not taken, and why."""
 
 
 class Lane:
     """One source in order: what is ready to be merged, and what may still be overtaken."""
 
-    def __init__(self, number: int, feed: Feed, lateness_ms: int, on_late: OnLate, *, untimed: bool = False) -> None:
+    def __init__(
+        self, number: int, feed: Feed, ordering: Ordering[Item], on_refused: OnRefused, *, untimed: bool = False
+    ) -> None:
         self.number = number
         self.feed = feed
         self.untimed = untimed
         self.open_ended = False
         """Whether what its source may still get counts: then the end of the input is not the end of the lane."""
-        self.ordering: Ordering[Item] = Ordering(lateness_ms)
+        self.ordering = ordering
         self.ready: deque[Item] = deque()
         self.heard_at = time.monotonic()
-        self._on_late = on_late
+        self._on_refused = on_refused
         self._ended = False
 
     def fill(self) -> None:
@@ -47,9 +50,8 @@ class Lane:
             if item.at_ms is None:
                 self.ready.append(item)
                 continue
-            if ordering.is_late(item.at_ms):
-                assert ordering.point_ms is not None
-                self._on_late(self.number, item, ordering.point_ms)
+            if (reason := ordering.reason(item.at_ms)) is not None:
+                self._on_refused(self.number, item, reason)
                 continue
             ordering.see(item.at_ms)
             if ordering.passes_through:
@@ -64,10 +66,7 @@ class Lane:
 
     def lets_pass(self, at_ms: int | None, number: int) -> bool:
         """Whether nothing that is still to come from here can be before something at a time from another source."""
-        point = self.ordering.point_ms
-        if at_ms is None:
-            return True
-        return point is not None and (at_ms, number) < (point, self.number)
+        return at_ms is None or (at_ms, number) < (self.ordering.bounds[0], self.number)
 
 
 class Merge:

@@ -6,15 +6,15 @@ looks at them, or now and then, when the dictionary is also told what it may for
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from threading import RLock
 from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
-from millstream.engine.answers import Answer, Pending
+from millstream.engine.answers import Pending
 from millstream.engine.batch import ElementBatch
 from millstream.engine.datasets import Graph, Triples
 from millstream.engine.feeding import Feeding
@@ -26,6 +26,7 @@ from millstream.engine.options import Options, named_iri
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.registry import Registry, planned
 from millstream.engine.run import QueryRun
+from millstream.engine.turns import Outbox
 from millstream.engine.unseen import Unseen
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner_summary import Summary
@@ -106,8 +107,10 @@ class Core:
         """The streams of which something waits for an instant."""
         self.before = NEVER
         self.counts = {"changes": 0, "late": 0, "rejected": 0}
-        self.undelivered: deque[tuple[Callable[[Answer], object], Answer]] = deque()
-        """Answers on their way to callbacks, which must not run before a change has reached all queries."""
+        self.lock = RLock()
+        """Held by whoever touches anything of this."""
+        self.outbox = Outbox()
+        """For callbacks, which must not run before a change has reached all queries."""
         self.pending = Pending(options.max_pending)
         self.registry = Registry(self)
         self.feeding = Feeding(self)
@@ -159,10 +162,13 @@ class Core:
             query.run.pass_time(self.before)
 
     def deliver(self) -> None:
-        """Calls back; a callback may call the engine, and what is left by one that raises is delivered next time."""
-        while self.undelivered:
-            callback, answer = self.undelivered.popleft()
-            callback(answer)
+        """Calls back between the parts of a long call: meanwhile any thread may call the engine."""
+        if self.outbox:
+            self.lock.release()
+            try:
+                self.outbox.deliver()
+            finally:
+                self.lock.acquire()
 
     def catch_up_all(self) -> None:
         self.look()

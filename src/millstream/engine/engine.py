@@ -27,10 +27,11 @@ from millstream.engine.query import ContinuousQuery
 from millstream.engine.scanning import Scanning
 from millstream.engine.singles import Singles
 from millstream.engine.snapshot import pack, unpack
-from millstream.errors import LateElementError
+from millstream.engine.turns import delivering, serialised
+from millstream.errors import DataError, LateElementError
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.operators.rows import ELEMENT, GRID, tick
-from millstream.rdf import Rejected, read_changes, read_elements, read_quads
+from millstream.rdf import Rejected, StreamElement, read_changes, read_elements, read_quads
 from millstream.rdf.inputs import is_all_there
 
 DEFAULT_MAX_PENDING = 10_000_000
@@ -54,16 +55,21 @@ class Engine:
         lazy: bool = True,
         adaptive: bool = True,
         limits: Limits | None = None,
+        max_jump_ms: int | None = None,
     ) -> None:
         """`strict` raises for late and malformed input instead of setting it aside; `limits` bound input and values.
+
+        `max_jump_ms` is how far ahead of all that came before something may be: beyond that its time is implausible.
 
         `summary`, `lazy` and `adaptive` switch off early dropping, doing nothing while a view is empty, and choosing
         the order at each probe; they are for comparisons, answers never change.
         """
-        self._options = Options(lateness_ms, t0_ms, max_pending, strict, summary, lazy, adaptive, limits or DEFAULT_LIMITS)
+        self._options = Options(
+            lateness_ms, t0_ms, max_pending, strict, summary, lazy, adaptive, limits or DEFAULT_LIMITS, max_jump_ms
+        )
         self._core = Core(self._options)
         self._encoder = Encoder(self._core.dictionary)
-        self._ordering: Ordering[Happening] = Ordering(lateness_ms)
+        self._ordering: Ordering[Happening] = Ordering(lateness_ms, max_jump_ms)
         self._singles = Singles(self._core, self._ordering)
         self._rejected: list[Rejected] = []
         self._is_copy = False
@@ -73,13 +79,15 @@ class Engine:
             self._ordering,
             strict=strict,
             take_batch=self._offer_batch,
-            set_late=self._late,
+            refuse=self._refuse,
             set_aside=self._set_aside,
             check_pending=self._check_pending,
         )
 
     # Datasets ---------------------------------------------------------------------------------------------------------
 
+    @delivering
+    @serialised
     def load(self, source: object, graph: str | None = None, *, format: str | None = None, base: str | None = None) -> int:
         """Puts RDF into the datasets as they stand now, as one change of each graph; gives how many triples were new.
 
@@ -127,17 +135,20 @@ class Engine:
             self._offer_change(change.triples, change.at_ms, name, insert=change.insert)
 
     def _offer_change(self, triples: object, at_ms: int | None, graph: str | None, *, insert: bool) -> None:
-        time_ms = None if at_ms is None else checked_time(at_ms)
-        name = graph_iri(graph)
-        data, scope = self._encoder.text_of(triples)
-        if not scope and self._singles.change(data, time_ms, name, insert=insert):
-            if self._core.undelivered:
-                self._core.deliver()
-            return
+        core = self._core
+        with core.lock:
+            time_ms = None if at_ms is None else checked_time(at_ms)
+            name = graph_iri(graph)
+            data, scope = self._encoder.text_of(triples)
+            if scope or not self._singles.change(data, time_ms, name, insert=insert):
+                self._change_text(data, scope, time_ms, name, insert=insert)
+        if core.outbox:
+            core.outbox.deliver()
 
+    def _change_text(self, data: bytes, scope: str, time_ms: int | None, graph: str | None, *, insert: bool) -> None:
         def change(engine: Engine) -> None:
             found = engine._encoder.encode_text(data, scope, None, counted=False)
-            what = GraphChange(name, found.triples, insert)
+            what = GraphChange(graph, found.triples, insert)
             if time_ms is None:
                 engine._core.process_now(what)
             else:
@@ -146,10 +157,11 @@ class Engine:
         if self._core.pending.may_overflow():
             self._try_out(change)
         change(self)
-        self._core.deliver()
 
     # Queries ----------------------------------------------------------------------------------------------------------
 
+    @delivering
+    @serialised
     def register(
         self,
         text: str,
@@ -163,11 +175,10 @@ class Engine:
         raises, so does the call that brought the answer, which stands; the answers after it follow with the next call.
         """
         self._core.look()
-        query = self._core.registry.register(text, output, on_answer, base, self.clock_ms)
-        self._core.deliver()
-        return query
+        return self._core.registry.register(text, output, on_answer, base, self._core.clock_ms)
 
     @property
+    @serialised
     def queries(self) -> tuple[ContinuousQuery, ...]:
         """The registered queries, in order of registration."""
         return tuple(self._core.registry.queries)
@@ -176,20 +187,25 @@ class Engine:
 
     def push(self, stream: str, triples: object, at_ms: int) -> None:
         """One stream element, atomic: all its triples enter at once."""
-        time_ms = checked_time(at_ms)
         core = self._core
-        state = core.stream(stream)
-        if core.pending.may_overflow():
-            data, scope = self._encoder.text_of(triples)
-            self._try_out(lambda engine: engine._push_text(engine._core.stream(state.iri), data, scope, time_ms))
-            self._push_text(state, data, scope, time_ms)
-        elif type(triples) is str:
-            if not self._singles.push(state, triples, time_ms):
-                self._push_text(state, *self._encoder.text_of(triples), time_ms)
-        else:
-            self._push_one(state, triples, time_ms)
-        if core.undelivered:
-            core.deliver()
+        # As `serialised` does it, which for so short a call would be a twentieth of it.
+        with core.lock:
+            time_ms = checked_time(at_ms)
+            state = core.stream(stream)
+            if core.pending.may_overflow():
+                self._push_cautiously(state, triples, time_ms)
+            elif type(triples) is str:
+                if not self._singles.push(state, triples, time_ms):
+                    self._push_text(state, *self._encoder.text_of(triples), time_ms)
+            else:
+                self._push_one(state, triples, time_ms)
+        if core.outbox:
+            core.outbox.deliver()
+
+    def _push_cautiously(self, stream: Stream, triples: object, at_ms: int) -> None:
+        data, scope = self._encoder.text_of(triples)
+        self._try_out(lambda engine: engine._push_text(engine._core.stream(stream.iri), data, scope, at_ms))
+        self._push_text(stream, data, scope, at_ms)
 
     def _push_one(self, stream: Stream, triples: object, at_ms: int) -> None:
         data, scope = self._encoder.text_of(triples)
@@ -200,11 +216,14 @@ class Engine:
         intake = self._encoder.encode_text(data, scope, stream.summary, counted=stream.counted)
         self._offer(at_ms, Element(stream.iri, intake))
 
+    @delivering
+    @serialised
     def push_table(self, stream: str, table: pa.Table) -> None:
         """Elements as Arrow: s, p, o in N-Triples syntax, at_ms, and optionally element, equal within an element."""
         if isinstance(table, pa.Table | pa.RecordBatch) and self._core.pending.may_overflow():
             self._try_out(lambda engine: engine.read(stream, table))
-        self.read(stream, table)
+        for found in self._begin_read(stream, table):
+            self._read_one(stream, found)
 
     def read(
         self,
@@ -221,16 +240,42 @@ class Engine:
 
         `time` and `element` say where times come from and what an element is; `time="arrival"` asks `clock_ms`.
         """
+        with self._core.lock:
+            elements = self._begin_read(stream, source, format, time, element, base, clock_ms)
+        self._core.outbox.deliver()
+        # An iterable is waited for without the lock: it may last as long as the stream does.
+        for found in elements:
+            with self._core.lock:
+                self._read_one(stream, found)
+            self._core.outbox.deliver()
+
+    def _read_one(self, stream: str, found: StreamElement) -> None:
+        self._check_pending()
+        self._push_one(self._core.stream(stream), found.triples, checked_time(found.at_ms))
+
+    def _begin_read(
+        self,
+        stream: str,
+        source: object,
+        format: str | None = None,
+        time: str | None = None,
+        element: str | None = None,
+        base: str | None = None,
+        clock_ms: Callable[[], int] | None = None,
+    ) -> Iterable[StreamElement]:
+        """Reads a source in one go if that can be done, else gives its elements."""
         state = self._core.stream(stream)
         rate = None if self._options.lateness_ms else rate_of(time, element)
+        if rate is not None and self._options.max_jump_ms is not None and 1000 / rate > self._options.max_jump_ms:
+            rate = None
         sources = None if rate is None else line_sources(source, format, element, self._set_aside)
         if rate is not None and sources is not None:
             self._scanning.read_lines(state, sources, rate)
-            return
+            return ()
         if self._scanning.read_graphs(state, source, format, time, element):
-            return
+            return ()
         if time in (None, "column") and element is None and self._scanning.read_table(state, source):
-            return
+            return ()
         elements = read_elements(
             source,
             format=format,
@@ -243,19 +288,19 @@ class Engine:
         )
         if is_all_there(source) and self._ordering.passes_through:
             self._scanning.read_elements(state, elements)
-            return
-        for found in elements:
-            self._check_pending()
-            self._push_one(state, found.triples, checked_time(found.at_ms))
-            self._core.deliver()
+            return ()
+        return elements
 
     # Time and order ---------------------------------------------------------------------------------------------------
 
     @property
+    @serialised
     def clock_ms(self) -> int:
         """The time that processing has reached; t0 if nothing came yet."""
         return self._core.clock_ms
 
+    @delivering
+    @serialised
     def advance_to(self, at_ms: int) -> None:
         """Time passes without an element: everything up to and including this millisecond is over."""
         time_ms = checked_time(at_ms)
@@ -263,8 +308,9 @@ class Engine:
         self._ordering.pass_through(time_ms)
         self._core.pass_time(tick(time_ms, GRID) + 1)
         self._core.catch_up_all()
-        self._core.deliver()
 
+    @delivering
+    @serialised
     def finish(self) -> None:
         """Input has ended: what is held is processed, and time reaches the last end of anything a query sees.
 
@@ -274,14 +320,13 @@ class Engine:
         self._core.reach_last_end()
         self._core.housekeeping()
         if self._core.has_begun:
-            self._ordering.pass_through(self.clock_ms - 1)
-        self._core.deliver()
+            self._ordering.pass_through(self._core.clock_ms - 1)
 
     def _offer(self, at_ms: int, what: Happening) -> None:
         """Takes something that happens at a time, unless that time has passed."""
         ordering = self._ordering
-        if ordering.is_late(at_ms):
-            self._late(at_ms, what)
+        if not ordering.takes(at_ms):
+            self._refuse(at_ms, what)
             return
         ordering.see(at_ms)
         if ordering.passes_through:
@@ -311,7 +356,7 @@ class Engine:
         copy._is_copy = True
         call(copy)
         copy._core.catch_up_all()
-        pairs = zip(self.queries, copy.queries, strict=True)
+        pairs = zip(self._core.registry.queries, copy._core.registry.queries, strict=True)
         self._core.pending.check(sum(tried.pending for query, tried in pairs if query.keeps))
 
     def _check_pending(self) -> None:
@@ -321,11 +366,13 @@ class Engine:
 
     # What was set aside -----------------------------------------------------------------------------------------------
 
+    @serialised
     def rejected(self) -> list[Rejected]:
         """What was set aside since the last call: source, place, reason, text."""
         found, self._rejected = self._rejected, []
         return found
 
+    @serialised
     def _set_aside(self, rejected: Rejected) -> None:
         self._core.counts["rejected"] += 1
         self._keep_rejected(rejected)
@@ -334,33 +381,36 @@ class Engine:
         if len(self._rejected) < _MOST_REJECTED:
             self._rejected.append(rejected)
 
-    def _late(self, at_ms: int, what: Happening) -> None:
+    def _refuse(self, at_ms: int, what: Happening) -> None:
+        """Sets something aside whose time cannot be taken."""
         source = what.stream if isinstance(what, Element) else f"graph {what.graph or 'default'}"
-        point = self._ordering.point_ms
-        reason = f"late: its time is {at_ms} ms, when only {point} ms and later was still taken"
+        reason, is_late = self._ordering.reason(at_ms), self._ordering.is_late(at_ms)
+        assert reason is not None
         if self._options.strict:
-            raise LateElementError(f"{source}: {reason}")
-        self._core.counts["late"] += 1
+            raise LateElementError(f"{source}: {reason}") if is_late else DataError(reason, source=source)
+        self._core.counts["late" if is_late else "rejected"] += 1
         decode = self._core.dictionary.decode
         rows = [decode(np.ascontiguousarray(row)).to_pylist() for row in triples_of(what)[:10]]
         text = "\n".join(" ".join(map(str, row)) + " ." for row in rows)
         self._keep_rejected(Rejected(source, None, None, reason, text))
 
     @property
+    @serialised
     def stats(self) -> dict[str, int]:
         """Counts since the start; `stored` is what queries keep now, `terms` what the dictionary knows."""
         self._core.catch_up_all()
         return {
             **self._core.totals,
             "stored": sum(run.stored for run in self._core.runs),
-            "answers": sum(query.emitted for query in self.queries),
+            "answers": sum(query.emitted for query in self._core.registry.queries),
             "held": len(self._ordering),
-            "queries": len(self.queries),
+            "queries": len(self._core.registry.queries),
             "terms": self._core.dictionary.stats()["live"],
         }
 
     # Snapshots --------------------------------------------------------------------------------------------------------
 
+    @serialised
     def snapshot(self) -> bytes:
         """The whole state, versioned: what `Engine.restore` continues from. Callbacks are not part of it."""
         *seen, held = self._ordering.dump()

@@ -34,7 +34,6 @@ class Loading:
         for graph, parts in self._gathered.items():
             self._insert(graph, np.concatenate(parts))
         self._core.housekeeping()
-        self._core.deliver()
         return self._added
 
     def _insert(self, graph: str | None, triples: Triples) -> None:

@@ -27,6 +27,7 @@ class Options:
     lazy: bool
     adaptive: bool
     limits: Limits = DEFAULT_LIMITS
+    max_jump_ms: int | None = None
 
     def __post_init__(self) -> None:
         checked_time(self.t0_ms)
@@ -34,6 +35,8 @@ class Options:
             raise OptionError(f"limits must be millstream.Limits, got {self.limits!r}.")
         if not _is_whole(self.lateness_ms) or not 0 <= self.lateness_ms <= MOST_MS:
             raise OptionError(f"lateness_ms must be a whole number from 0 to 2^59, got {self.lateness_ms!r}.")
+        if self.max_jump_ms is not None and (not _is_whole(self.max_jump_ms) or not 0 <= self.max_jump_ms <= MOST_MS):
+            raise OptionError(f"max_jump_ms must be a whole number from 0 to 2^59 or None, got {self.max_jump_ms!r}.")
         if not _is_whole(self.max_pending) or self.max_pending < 1:
             raise OptionError(f"max_pending must be a whole number of at least 1, got {self.max_pending!r}.")
 

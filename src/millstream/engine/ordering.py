@@ -1,6 +1,7 @@
 """The order in which things happen: by time, equal times as they arrived, held back by the lateness.
 
-What comes with a time that has been passed is late; the caller is told and keeps it out.
+What comes with a time that has been passed is late, what comes too far ahead of all before it is implausible; the caller is
+told and keeps it out.
 """
 
 from __future__ import annotations
@@ -9,41 +10,78 @@ import heapq
 from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
+from millstream.operators.rows import FOREVER, Column
+
 T = TypeVar("T")
 
 
 class Ordering(Generic[T]):
     """Holds what may still be overtaken."""
 
-    def __init__(self, lateness_ms: int) -> None:
+    def __init__(self, lateness_ms: int, max_jump_ms: int | None = None) -> None:
         self.lateness_ms = lateness_ms
+        self.max_jump_ms = max_jump_ms
         self._largest_ms: int | None = None
         self._passed_ms: int | None = None
         self._held: list[tuple[int, int, T]] = []
         self._arrivals = 0
-        self.point_ms: int | None = None
-        """The earliest time that is not late; None while any is."""
+        self._low_ms, self._high_ms = -FOREVER, FOREVER
 
     def __len__(self) -> int:
         return len(self._held)
 
+    # What is taken ----------------------------------------------------------------------------------------------------
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The earliest time that is not late, and the latest that is plausible."""
+        return self._low_ms, self._high_ms
+
+    def last_after(self, at_ms: int) -> int:
+        """The latest time that is plausible after another has come."""
+        return FOREVER if self.max_jump_ms is None else at_ms + self.max_jump_ms
+
+    def takes(self, at_ms: int) -> bool:
+        """Whether what comes with a time is neither late nor implausible."""
+        return self._low_ms <= at_ms <= self._high_ms
+
+    def takes_all(self, at_ms: Column) -> bool:
+        """Whether all that comes with times, in order and one after the other, is taken."""
+        jump_ms = self.max_jump_ms
+        return self.takes(int(at_ms[0])) and (jump_ms is None or int(np.diff(at_ms).max(initial=0)) <= jump_ms)
+
+    def reason(self, at_ms: int) -> str | None:
+        """Why what comes with a time is not taken."""
+        if at_ms < self._low_ms:
+            return f"late: its time is {at_ms} ms, when only {self._low_ms} ms and later was still taken"
+        if at_ms > self._high_ms:
+            last_ms = self._high_ms - (self.max_jump_ms or 0)
+            return f"implausible: its time is {at_ms} ms, more than {self.max_jump_ms} ms after {last_ms} ms"
+        return None
+
     def is_late(self, at_ms: int) -> bool:
-        return self.point_ms is not None and at_ms < self.point_ms
+        return at_ms < self._low_ms
 
     def see(self, at_ms: int) -> None:
-        """A time that was not late has come."""
+        """A time that is taken has come."""
         if self._largest_ms is None or at_ms > self._largest_ms:
             self._largest_ms = at_ms
-            self._reach(at_ms - self.lateness_ms)
+            self._reach(at_ms - self.lateness_ms, at_ms)
 
-    def _reach(self, point_ms: int) -> None:
-        if self.point_ms is None or point_ms > self.point_ms:
-            self.point_ms = point_ms
+    def _reach(self, low_ms: int, last_ms: int) -> None:
+        if low_ms > self._low_ms:
+            self._low_ms = low_ms
+        if self.max_jump_ms is not None:
+            high_ms = self.last_after(last_ms)
+            self._high_ms = high_ms if self._high_ms == FOREVER else max(self._high_ms, high_ms)
 
     def is_next(self, at_ms: int) -> bool:
-        """Whether what comes with a time is neither late nor has to wait for anything."""
-        point_ms = self.point_ms
-        return not self._held and not self.lateness_ms and (point_ms is None or at_ms >= point_ms)
+        """Whether what comes with a time is taken and does not have to wait for anything."""
+        return not self._held and not self.lateness_ms and self._low_ms <= at_ms <= self._high_ms
+
+    # What waits -------------------------------------------------------------------------------------------------------
 
     @property
     def passes_through(self) -> bool:
@@ -74,7 +112,7 @@ class Ordering(Generic[T]):
     def pass_through(self, at_ms: int) -> None:
         """All times up to and including this one are over."""
         self._passed_ms = at_ms if self._passed_ms is None else max(self._passed_ms, at_ms)
-        self._reach(at_ms + 1)
+        self._reach(at_ms + 1, at_ms)
 
     def dump(self) -> tuple[Any, ...]:
         return self._largest_ms, self._passed_ms, self._arrivals, sorted(self._held, key=lambda h: h[:2])
@@ -83,6 +121,6 @@ class Ordering(Generic[T]):
         self._largest_ms, self._passed_ms, self._arrivals = largest_ms, passed_ms, arrivals
         self._held = list(held)
         if largest_ms is not None:
-            self._reach(largest_ms - self.lateness_ms)
+            self._reach(largest_ms - self.lateness_ms, largest_ms)
         if passed_ms is not None:
-            self._reach(passed_ms + 1)
+            self._reach(passed_ms + 1, passed_ms)

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from millstream.engine.answers import Answer, Decoder, Emission, Holding, triple_of, truth_of
+from millstream.engine.turns import delivering, serialised
 from millstream.language import algebra as a
 from millstream.language.printer import Printer
 from millstream.plan.compiler import compile_query
@@ -66,6 +67,7 @@ class ContinuousQuery:
         """What was accepted leniently, with the legal form."""
         return tuple(str(w) for w in self.query.warnings)
 
+    @serialised
     def explain(self) -> str:
         """The query and how it is run, as readable text."""
         options, printer = self._core.options, Printer(dict(self.query.prefixes))
@@ -85,12 +87,14 @@ class ContinuousQuery:
             run += f"\nshares parts of its plan with {sharing} other {'query' if sharing == 1 else 'queries'}"
         return f"{explain(self.query)}\n\n{run}"
 
+    @serialised
     def take(self) -> list[Answer]:
         """What was emitted since the last take, in order."""
         if self._left is not None:
             return self._decoder.answers_of(self.take_table())
         return [answer for emission in self._taken() for answer in self._decoder.answers(emission)]
 
+    @serialised
     def take_table(self) -> pa.Table:
         """The same as Arrow: at_ms, weight, one column of N-Triples strings a variable."""
         if self._left is not None:
@@ -98,6 +102,7 @@ class ContinuousQuery:
             return left
         return self._decoder.table(self._taken())
 
+    @serialised
     def solutions(self) -> Any:
         """The answer set now: bindings in the order the query asks for, triples for CONSTRUCT, a bool for ASK."""
         self._core.catch_up(self)
@@ -114,6 +119,7 @@ class ContinuousQuery:
                 return self._decoder.bindings(rows)
 
     @property
+    @serialised
     def stats(self) -> dict[str, int]:
         """Counts since registration; `stored` is what is kept now, `pending` what was emitted and not taken."""
         self._core.catch_up(self)
@@ -126,6 +132,8 @@ class ContinuousQuery:
             "pending": self._pending,
         }
 
+    @delivering
+    @serialised
     def close(self) -> None:
         """Ends the query and frees its state; what was emitted can still be taken."""
         self._core.registry.close(self)
@@ -209,7 +217,7 @@ class ContinuousQuery:
     def emit(self, emission: Emission) -> None:
         self._emitted += len(emission)
         if self._on_answer is not None:
-            self._core.undelivered.extend((self._on_answer, answer) for answer in self._decoder.answers(emission))
+            self._core.outbox.extend((self._on_answer, answer) for answer in self._decoder.answers(emission))
             return
         self._emissions.append(emission)
         self._pending += len(emission)

@@ -274,7 +274,6 @@ class Registry:
                 family.hide(member, core.before - 1, core.now_tick)
                 if family.names_stream_terms:
                     core.readers_changed(family.run.streams)
-        core.deliver()
 
     def _end(self, family: Family) -> None:
         self.families.remove(family)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from millstream.engine.batch import ElementBatch
 from millstream.engine.core import Core, Element, Happening, Stream
+from millstream.engine.feeds import NEVER
 from millstream.engine.graph_log import GraphElements, GraphLog
 from millstream.engine.intake import Encoder, Intake
 from millstream.engine.lines import LineSource, batch_at_rate, first_at, graph_sources, scanned, set_aside, time_at
@@ -38,17 +39,17 @@ class Scanning:
         *,
         strict: bool,
         take_batch: Callable[[Stream, ElementBatch, int], None],
-        set_late: Callable[[int, Happening], None],
+        refuse: Callable[[int, Happening], None],
         set_aside: OnRejected,
         check_pending: Callable[[], None],
     ) -> None:
-        """`take_batch` takes elements that are not late, with how many they stand for; `set_late` those that are."""
+        """`take_batch` takes elements that ordering takes, with how many they stand for; `refuse` those that cannot be."""
         self._core = core
         self._encoder = encoder
         self._ordering = ordering
         self._strict = strict
         self._take_batch = take_batch
-        self._set_late = set_late
+        self._refuse = refuse
         self._set_aside = set_aside
         self._check_pending = check_pending
 
@@ -73,7 +74,7 @@ class Scanning:
     def read_table(self, stream: Stream, table: object) -> bool:
         """A table as one batch, if nothing is wrong with it and nothing in its way."""
         clean = clean_table(table) if self._ordering.passes_through else None
-        if clean is None or self._ordering.is_late(int(clean.at_ms[0])):
+        if clean is None or not self._ordering.takes_all(clean.at_ms):
             return False
         checked_time(int(clean.at_ms[0]))
         self._check_pending()
@@ -92,7 +93,8 @@ class Scanning:
         for source in sources:
             graphs = source.format is Format.N_QUADS
             scope = self._encoder.scope()
-            scanner = Scanner(self._core.dictionary, graphs=graphs, summary=stream.summary, scope=scope)
+            summary = stream.summary
+            scanner = Scanner(self._core.dictionary, graphs=graphs, summary=summary, scope=scope)
             for found, before in scanned(source, scanner):
                 if found.errors:
                     self._malformed(source, found)
@@ -102,6 +104,10 @@ class Scanning:
                 self._check_pending()
                 moved = replace(found, index=found.index + statements) if statements else found
                 self._offer_lines(stream, moved, before + statements, after + statements, rate)
+                if stream.summary is not summary:
+                    # Others read the stream by now.
+                    summary = stream.summary
+                    scanner.watch(summary)
             statements += scanner.statements
 
     def read_graphs(self, stream: Stream, source: object, format: str | None, time: str | None, element: str | None) -> bool:
@@ -146,18 +152,27 @@ class Scanning:
                 raise DataError(reason, source="triples", line=None, column=column, text=bad)
 
     def _offer_elements(self, stream: Stream, triples: Ids, element: Ids, at_ms: Ids) -> None:
-        """Elements as they come: those in time order together, late ones by themselves."""
+        """Elements as they come: those in time order together, those that are not taken by themselves."""
         bounds = np.searchsorted(element, np.arange(len(at_ms) + 1))
-        first, point = 0, self._ordering.point_ms
-        for place, time_ms in enumerate(at_ms.tolist()):
-            if point is None or time_ms >= point:
-                point = time_ms
-                continue
-            self._offer_run(stream, triples, bounds[first : place + 1], at_ms[first:place])
-            some = triples[bounds[place] : bounds[place + 1]]
-            self._set_late(checked_time(time_ms), Element(stream.iri, Intake(some, np.arange(len(some)), len(some))))
-            first = place + 1
-        self._offer_run(stream, triples, bounds[first:], at_ms[first:])
+        first, (low_ms, high_ms) = 0, self._ordering.bounds
+        held = triples[:0].ravel()
+        try:
+            for place, time_ms in enumerate(at_ms.tolist()):
+                if low_ms <= time_ms <= high_ms:
+                    low_ms, high_ms = time_ms, self._ordering.last_after(time_ms)
+                    continue
+                if not len(held):
+                    # Between two parts terms are forgotten that nobody holds.
+                    held = triples[bounds[place] :].ravel()
+                    self._core.dictionary.hold(held)
+                self._offer_run(stream, triples, bounds[first : place + 1], at_ms[first:place])
+                some = triples[bounds[place] : bounds[place + 1]]
+                self._refuse(checked_time(time_ms), Element(stream.iri, Intake(some, np.arange(len(some)), len(some))))
+                # Callbacks may have brought something in between.
+                first, (low_ms, high_ms) = place + 1, self._ordering.bounds
+            self._offer_run(stream, triples, bounds[first:], at_ms[first:])
+        finally:
+            self._core.dictionary.release(held, NEVER)
 
     def _offer_run(self, stream: Stream, triples: Ids, bounds: Ids, at_ms: Ids) -> None:
         """Elements in time order; the bounds are those of each among the triples."""
@@ -174,19 +189,19 @@ class Scanning:
         self._take_batch(stream, batch, len(at_ms))
 
     def _offer_lines(self, stream: Stream, found: Scanned, first: int, last: int, rate: Fraction) -> None:
-        """The statements of a source from one number up to another; those that are late are set aside first."""
-        point = self._ordering.point_ms
-        late = first if point is None else min(last, first_at(point, rate))
-        bounds = np.searchsorted(found.index, np.arange(first, max(first, late) + 1)).tolist()
+        """The statements of a source from one number up to another; those that are not taken are set aside first."""
+        low_ms, high_ms = self._ordering.bounds
+        # At a rate nothing jumps but the first: if that is too far ahead, all are.
+        begin = min(last, max(first, first_at(low_ms, rate))) if time_at(first, rate) <= high_ms else last
+        bounds = np.searchsorted(found.index, np.arange(first, begin + 1)).tolist()
         for number, (low, high) in enumerate(pairwise(bounds), first):
             triples = np.column_stack([found.s[low:high], found.p[low:high], found.o[low:high]])
-            self._set_late(time_at(number, rate), Element(stream.iri, Intake(triples, np.zeros(high - low, np.int64), 1)))
-        first = max(first, late)
-        if first < last:
+            self._refuse(time_at(number, rate), Element(stream.iri, Intake(triples, np.zeros(high - low, np.int64), 1)))
+        if begin < last:
             checked_time(time_at(last - 1, rate))
             sparse = all(run.is_timed for run in stream.runs)
-            counts = (first, last, stream.elements, stream.triples)
-            self._take_batch(stream, batch_at_rate(stream.iri, found, counts, rate, sparse=sparse), last - first)
+            counts = (begin, last, stream.elements, stream.triples)
+            self._take_batch(stream, batch_at_rate(stream.iri, found, counts, rate, sparse=sparse), last - begin)
 
     def _malformed(self, source: LineSource, found: Scanned) -> None:
         if self._strict:

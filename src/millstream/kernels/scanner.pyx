@@ -116,6 +116,12 @@ cdef class Scanner:
         free_term(&self.o)
         free_term(&self.g)
 
+    def watch(self, Summary summary=None):
+        """From now on another summary says what is kept; None keeps everything."""
+        self.summary = None if summary is not None and summary.everything else summary
+        # Predicates are remembered with their numbers in the summary.
+        memset(self.recent, 0, RECENT * sizeof(Recent))
+
     def feed(self, const uint8_t[::1] data not None, bint final=False):
         """Reads the next bytes; `final` says that the text ends with them."""
         cdef const uint8_t *p = &data[0] if data.shape[0] else NULL

@@ -58,6 +58,7 @@ class RunOptions:
     follow: bool = False
     idle_ms: int = 10_000
     lateness_ms: int = 0
+    max_jump_ms: int | None = None
     checkpoint: Path | None = None
     checkpoint_every_ms: int = 10_000
     output: str | None = None
