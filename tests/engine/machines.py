@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -246,6 +247,27 @@ def table_of(elements: list[tuple[str, tuple[str, ...], int]]) -> pa.Table:
     """Elements of one stream, with their triples and times, as a table."""
     rows = [(*t.removesuffix(" .").split(" "), at_ms, i) for i, (_, ts, at_ms) in enumerate(elements) for t in ts]
     return pa.table(dict(zip(("s", "p", "o", "at_ms", "element"), map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def graphs_of(elements: list[tuple[str, tuple[str, ...], int]]) -> str:
+    """The same as graphs of TriG that say when they happened."""
+    graphs = (
+        f"<g:{number}> {{ {' '.join(ts)} }} {_generated(number, at_ms)}\n" for number, (_, ts, at_ms) in enumerate(elements)
+    )
+    return "".join(graphs)
+
+
+def quads_of(elements: list[tuple[str, tuple[str, ...], int]]) -> str:
+    """The same as N-Quads."""
+    lines = []
+    for number, (_, some, at_ms) in enumerate(elements):
+        lines += [f"{t.removesuffix(' .')} <g:{number}> ." for t in some] + [_generated(number, at_ms)]
+    return "\n".join(lines) + "\n"
+
+
+def _generated(number: int, at_ms: int) -> str:
+    at = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=at_ms)).isoformat(timespec="milliseconds")
+    return f'<g:{number}> <http://www.w3.org/ns/prov#generatedAtTime> "{at}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .'
 
 
 def compare_with_engines_of_their_own(session: Session, cut: int, *, calls_back: bool) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from unittest.mock import patch
 
@@ -20,7 +19,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from millstream import DataError, Engine
 from millstream.rdf import StreamElement
-from tests.engine.machines import assert_same, flat, table_of
+from tests.engine.machines import assert_same, flat, graphs_of, table_of
 from tests.engine.scenarios import GRAPHS, STREAMS, queries, triples
 from tests.reference import Change, Reference
 
@@ -70,19 +69,6 @@ def timelines(draw: st.DrawFn) -> Timeline:
         elements.append((stream, tuple(draw(st.lists(triples, min_size=1, max_size=3))), now))
     loaded = tuple(draw(st.lists(triples, max_size=2)))
     return Timeline(draw(queries()), draw(OUTPUTS), loaded, tuple(elements))
-
-
-def graphs_of(elements: list[tuple[str, tuple[str, ...], int]]) -> str:
-    """The elements as graphs of TriG that say when they happened."""
-    epoch = datetime(1970, 1, 1, tzinfo=UTC)
-    graphs = []
-    for number, (_, some_triples, at_ms) in enumerate(elements):
-        at = (epoch + timedelta(milliseconds=at_ms)).isoformat(timespec="milliseconds")
-        time = (
-            f'<g:{number}> <http://www.w3.org/ns/prov#generatedAtTime> "{at}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .'
-        )
-        graphs.append(f"<g:{number}> {{ {' '.join(some_triples)} }} {time}\n")
-    return "".join(graphs)
 
 
 @some

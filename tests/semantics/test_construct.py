@@ -231,6 +231,22 @@ def test_a_reader_registered_later_sees_what_is_constructed_from_then_on(machine
     emits(q, "4 +b")
 
 
+def test_a_reader_does_not_see_what_was_constructed_before_it_came(machine: MakeMachine) -> None:
+    #  s    0  3 5    10   15    20
+    #          a -----)                TUMBLING 5
+    #  t                12             nobody reads it, but time passes
+    #  out       a                     before the reader comes, at 12
+    #                      13 -- b
+    m = machine()
+    m.register("REGISTER RSTREAM :out AS CONSTRUCT { ?x :in true } FROM STREAM :s [RANGE 5 TUMBLING] { ?x :p ?y }")
+    m.push("s", ":a :p 1", at_ms=3)
+    m.push("t", ":a :p 1", at_ms=12)
+    q = m.register("SELECT ?x { STREAM :out [RANGE 50] { ?x :in true } }", output="changes")
+    m.push("s", ":b :p 1", at_ms=13)
+    m.advance_to(20)
+    emits(q, "15 +b")
+
+
 def test_a_reader_of_what_single_triples_construct_may_come_later_too(machine: MakeMachine) -> None:
     m = machine()
     m.register("REGISTER ISTREAM :out AS CONSTRUCT { ?x :in true } { STREAM :s [RANGE 5] { ?x :p ?y } }")

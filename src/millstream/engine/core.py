@@ -200,7 +200,6 @@ class Core:
             self._element(what, at_ms)
         else:
             self.change_graph(what, at_tick)
-        self.feeding.process()
         self.pass_time(at_tick + 1)
         self.keep_house()
 
@@ -218,6 +217,7 @@ class Core:
             stream.elements + 1,
         )
         self.hand_on(stream, batch, 1, intake.total)
+        self.feeding.process()
 
     def process_batch(self, stream: Stream, batch: ElementBatch, elements: int) -> None:
         """Elements that happen next; `elements` counts those left out of the batch as well."""
@@ -243,7 +243,6 @@ class Core:
     def process_now(self, change: GraphChange) -> None:
         """A change that happens now, whatever the time is."""
         self.change_graph(change, self.now_tick)
-        self.feeding.process()
         self.keep_house()
 
     def hand_on(self, stream: Stream, batch: ElementBatch, elements: int, triples: int) -> None:
@@ -275,6 +274,7 @@ class Core:
             for run in self.runs:
                 if run.reads(change.graph):
                     run.graph_changed(change.graph, effective, 1 if change.insert else -1, at_tick)
+            self.feeding.process()
         return len(effective)
 
     # Streams and queries ----------------------------------------------------------------------------------------------

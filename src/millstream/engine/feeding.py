@@ -18,6 +18,7 @@ import numpy as np
 from millstream.engine.aftermath import Aftermath
 from millstream.engine.batch import ElementBatch
 from millstream.engine.datasets import Triples
+from millstream.engine.feeds import NEVER
 from millstream.errors import UnsupportedQueryError
 from millstream.language import algebra as a
 from millstream.operators.rows import GRID, time_of
@@ -59,7 +60,11 @@ class Feeding:
                 # Short ways for single elements know nothing of those who read what is constructed.
                 stream.forget_lanes()
         for outlet in outlets:
-            outlet.feeds = fed_stream(outlet.query) if self.active else None
+            feeds = fed_stream(outlet.query) if self.active else None
+            if outlet.feeds is None and feeds is not None and outlet.run.tick > NEVER:
+                # Nobody sees what time has made of it so far: those who read it come now.
+                outlet.run.pass_time(core.before)
+            outlet.feeds = feeds
         self._order = []
         if self.active:
             for run in runs:
