@@ -177,7 +177,7 @@ class Author(Writer):
             case 0 | 1:
                 return one
             case 2:
-                return self.one(*CONSTANTS, '"n"', "0.5e0")
+                return self.one(*CONSTANTS, TEXTS[0], OTHERS[2][0])
             case 3 | 4:
                 return f"({one} {self.one('+', '-', '*')} {other})"
             case 5:

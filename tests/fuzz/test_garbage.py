@@ -19,11 +19,11 @@ RUNS = {
     "mapping": 500,
     "snapshot": 100,
     "checkpoint": 10,
-    "blobs": 200,
+    "blobs": 100,
     "static": 200,
     "sessions": 20,
-    "together": 20,
-    "cells": 10,
+    "together": 8,
+    "cells": 6,
 }
 
 
