@@ -7,13 +7,13 @@ the process, with a traceback of where it is.
 from __future__ import annotations
 
 import faulthandler
+import importlib
 import os
 import resource
 import sys
 import time
+from collections.abc import Callable
 from random import Random
-
-from tests.fuzz.targets import TARGETS
 
 MOST_BYTES = 6 << 30
 """A small input that becomes as large is a fault like any other."""
@@ -27,7 +27,7 @@ def main(name: str, seed: int, seconds: float, limit_s: float) -> None:
     # What a case prints is a complaint, not a seed.
     told = os.dup(1)
     os.dup2(2, 1)
-    target = TARGETS[name]
+    target = target_of(name)
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         os.write(told, b"%d\n" % seed)
@@ -35,6 +35,17 @@ def main(name: str, seed: int, seconds: float, limit_s: float) -> None:
         target(Random(seed))
         seed += 1
     faulthandler.cancel_dump_traceback_later()
+
+
+def target_of(name: str) -> Callable[[Random], None]:
+    """One of the targets; or, for tests of campaigns, a function by its module: `module:function`."""
+    module, colon, function = name.rpartition(":")
+    found: Callable[[Random], None]
+    if colon:
+        found = getattr(importlib.import_module(module), function)
+    else:
+        found = importlib.import_module("tests.fuzz.targets").TARGETS[name]
+    return found
 
 
 if __name__ == "__main__":
