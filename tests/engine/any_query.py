@@ -428,9 +428,11 @@ class Author(Writer):
 class Chronicler(Writer):
     """Makes up what happens, with terms of its own choice."""
 
-    def __init__(self, choose: Choose) -> None:
+    def __init__(self, choose: Choose, *, blanks: bool = False) -> None:
+        """With `blanks` some triples have blank nodes, which keep their identity where they come as objects only."""
         super().__init__(choose)
-        others = [] if self.chance(2) else [term for some in self.some(OTHERS, 1, 3) for term in some]
+        kinds = OTHERS if blanks else [some for some in OTHERS if some is not BLANK_NODES]
+        others = [] if self.chance(2) else [term for some in self.some(kinds, 1, 3) for term in some]
         self.subjects = [*NODES[:2] * 4, NODES[2], *(BLANK_NODES[:1] if BLANK_NODES[0] in others else [])]
         self.objects = [*USUAL * 4, *ODD, *others * 3]
 
@@ -471,7 +473,7 @@ class Chronicler(Writer):
 
 
 def write_scenario(choose: Choose, depth: int = 2, most: int = 10) -> Scenario:
-    chronicler = Chronicler(choose)
+    chronicler = Chronicler(choose, blanks=True)
     text = Author(choose).query(depth)
     lateness_ms, t0_ms = chronicler.one(0, 0, 0, 2), chronicler.one(0, 0, 1)
     steps = chronicler.loaded() + chronicler.steps(most, lateness_ms)
@@ -479,7 +481,7 @@ def write_scenario(choose: Choose, depth: int = 2, most: int = 10) -> Scenario:
 
 
 def write_session(choose: Choose, depth: int = 2, most: int = 8) -> Session:
-    chronicler = Chronicler(choose)
+    chronicler = Chronicler(choose, blanks=True)
     lateness_ms, t0_ms = chronicler.one(0, 0, 0, 2), chronicler.one(0, 0, 1)
     loaded = tuple((graph, chronicler.triples(3, 12)) for graph in (None, *NAMED))
     steps: list[Step | Register | Close] = []
@@ -523,7 +525,7 @@ def with_other_constants(choose: Choose, text: str) -> str:
 
 def write_families(choose: Choose, depth: int = 2, most: int = 8) -> Session:
     """A session in which queries come several at a time, each time of one shape."""
-    chronicler = Chronicler(choose)
+    chronicler = Chronicler(choose, blanks=True)
     lateness_ms, t0_ms = chronicler.one(0, 0, 0, 2), chronicler.one(0, 0, 1)
     loaded = tuple((graph, chronicler.triples(3, 12)) for graph in (None, *NAMED))
     text, output = ConstantAuthor(choose).query(depth), chronicler.one(*OUTPUTS)
@@ -562,7 +564,7 @@ class CommonAuthor(Author):
 
 def write_sharing(choose: Choose, depth: int = 2, most: int = 8) -> Session:
     """A session in which queries come several at a time, different ones with patterns in common."""
-    chronicler, author = Chronicler(choose), Author(choose)
+    chronicler, author = Chronicler(choose, blanks=True), Author(choose)
     lateness_ms, t0_ms = chronicler.one(0, 0, 0, 2), chronicler.one(0, 0, 1)
     loaded = tuple((graph, chronicler.triples(3, 12)) for graph in (None, *NAMED))
     author.read()

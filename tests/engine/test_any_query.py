@@ -7,6 +7,8 @@ snapshot leaves out, and options that change answers.
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ from tests.engine.machines import (
     assert_same,
     check_once,
     compare_runs,
+    fits_a_table,
     flat,
     forget_all_that_may_be,
     play,
@@ -66,13 +69,8 @@ def test_answers_do_not_depend_on_how_elements_come_in(scenario: Scenario, ways:
 
 
 def _pushes_first(steps: list[Step]) -> list[Step]:
-    """The elements of one stream at the beginning; a table has no row for one without triples."""
-    count = 0
-    while count < len(steps) and steps[count].call == "push" and steps[count].target == steps[0].target:
-        if not steps[count].triples:
-            break
-        count += 1
-    return steps[:count]
+    """The elements of one stream at the beginning, as far as a table can have them."""
+    return list(takewhile(lambda step: fits_a_table(step) and step.target == steps[0].target, steps))
 
 
 @settings(some, max_examples=35)

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
+import subprocess
+import sys
 import time
 from random import Random
 
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.targets import TARGETS
 
+KILLS = "kills"
+"""Whole runs and jobs, killed: a campaign of its own, `tests.fuzz.kills`."""
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description="Feeds garbage, says which seed fails.")
     parser.add_argument("--minutes", type=float, default=1)
-    parser.add_argument("--target", choices=TARGETS, action="append", help="all of them by default")
+    parser.add_argument("--target", choices=[*TARGETS, KILLS], action="append", help="all of them by default")
     parser.add_argument("--seed", type=int, help="only this one, once, in this process; needs a target")
     parser.add_argument("--from", type=int, dest="first", help="the first seed of each target; new ones by default")
     parser.add_argument("--limit", type=float, default=60, help="how many seconds a case may take")
@@ -21,12 +27,30 @@ def main() -> int:
     if chosen.seed is not None:
         if not chosen.target:
             parser.error("--seed needs a --target")
-        for name in chosen.target:
-            TARGETS[name](Random(chosen.seed))
-            print(f"{name}: seed {chosen.seed} is fine")
-        return 0
+        return max(_once(name, chosen.seed) for name in chosen.target)
+    names = chosen.target or [*TARGETS, *([KILLS] if has_kills() and chosen.minutes >= 10 else [])]
+    others = [name for name in names if name != KILLS]
+    seconds = chosen.minutes * 60
+    kills_s = 0.0 if KILLS not in names else 0.1 * seconds if others else seconds
     first = int(time.time()) * 1_000_000 if chosen.first is None else chosen.first
-    return Campaign(chosen.target or list(TARGETS), chosen.minutes * 60, first, chosen.limit).run()
+    failed = Campaign(others, seconds - kills_s, first, chosen.limit).run() if others else 0
+    return max(failed, _kill("--seconds", str(kills_s)) if kills_s else 0)
+
+
+def _once(name: str, seed: int) -> int:
+    if name == KILLS:
+        return _kill("--seed", str(seed))
+    TARGETS[name](Random(seed))
+    print(f"{name}: seed {seed} is fine")
+    return 0
+
+
+def has_kills() -> bool:
+    return importlib.util.find_spec(f"tests.fuzz.{KILLS}") is not None
+
+
+def _kill(*arguments: str) -> int:
+    return subprocess.run([sys.executable, "-m", f"tests.fuzz.{KILLS}", *arguments], check=False).returncode
 
 
 if __name__ == "__main__":
