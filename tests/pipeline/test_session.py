@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from millstream import JavaMissingError, pipeline
 from millstream.pipeline.java import find_java
-from millstream.pipeline.session import _settings
+from millstream.pipeline.session import _settings, setting_name
 
 
 def fake_java(folder: Path, says: str) -> Path:
@@ -35,6 +35,26 @@ def test_a_session_that_runs_is_taken_as_it_is(spark: SparkSession) -> None:
         assert again.conf.get("spark.sql.session.timeZone") == "UTC"
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", "2")
+
+
+def test_a_setting_with_an_underscore_in_its_name_can_be_set(spark: SparkSession) -> None:
+    name = "spark.sql.catalog.spark_catalog.tried"
+    try:
+        assert pipeline.session(**{name: "yes"}).conf.get(name) == "yes"
+    finally:
+        spark.conf.unset(name)
+
+
+@pytest.mark.parametrize(
+    ("keyword", "name"),
+    [
+        ("spark_driver_memory", "spark.driver.memory"),
+        ("spark.sql.catalog.spark_catalog", "spark.sql.catalog.spark_catalog"),
+        ("spark.driver.memory", "spark.driver.memory"),
+    ],
+)
+def test_only_a_keyword_without_a_dot_has_underscores_for_dots(keyword: str, name: str) -> None:
+    assert setting_name(keyword) == name
 
 
 def test_java_is_found() -> None:

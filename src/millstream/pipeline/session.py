@@ -27,8 +27,8 @@ def session(master: str | None = None, *, dedicated: bool = False, **conf: objec
     `dedicated`: nothing but continuous queries over files runs in it, on this machine. A trigger then costs less, whereas
     Spark's own work on many rows is slower.
 
-    Settings go by keyword with `_` for `.` (`spark_driver_memory="4g"`), or as `**{"spark.driver.memory": "4g"}`; they come
-    before those chosen here. A session that is already running is taken as it is, with the settings that can still change.
+    Settings go by keyword with `_` for `.` (`spark_driver_memory="4g"`), or as they are, `**{"spark.driver.memory": "4g"}`;
+    they come before those chosen here. A session that is already running is taken as it is, with the settings that can still change.
     """
     running = SparkContext._active_spark_context is not None
     if not running:
@@ -37,7 +37,7 @@ def session(master: str | None = None, *, dedicated: bool = False, **conf: objec
             # Else workers take the first python3 of the path, which need not have millstream.
             os.environ.setdefault(variable, sys.executable)
     builder = SparkSession.builder.appName("millstream")
-    given = {name.replace("_", "."): _text(value) for name, value in conf.items()}
+    given = {setting_name(name): _text(value) for name, value in conf.items()}
     submitted = {} if running else _submitted()
     settings = {**_settings(master or submitted.get("spark.master"), dedicated=dedicated), **submitted, **given}
     if master is not None:
@@ -117,6 +117,11 @@ def _settings(master: str | None, *, dedicated: bool) -> dict[str, str]:
             # what it makes of the little that is left to Java is no faster.
             settings["spark.driver.defaultJavaOptions"] += " -XX:TieredStopAtLevel=1"
     return settings
+
+
+def setting_name(keyword: str) -> str:
+    """The setting that a keyword means: one with a dot is a name already, whose `_` are its own."""
+    return keyword if "." in keyword else keyword.replace("_", ".")
 
 
 def _text(value: object) -> str:
