@@ -33,12 +33,13 @@ def test_every_cell_has_a_key_of_its_own() -> None:
         assert len(set(keys_of(cells))) == cells
 
 
-def test_keys_fall_on_partitions_of_their_own_by_sparks_hash(spark: SparkSession) -> None:
-    numbers = [(cells, cell, key) for cells in (1, 2, 3, 4, 7, 16, 33) for cell, key in enumerate(keys_of(cells))]
-    frame = spark.createDataFrame(numbers, "cells int, cell int, key int")
-    found = frame.withColumn("partition", f.expr("pmod(hash(key), cells)")).collect()
+def test_cells_go_round_any_number_of_partitions_in_turn_by_sparks_hash(spark: SparkSession) -> None:
+    keys = list(enumerate(keys_of(40)))
+    numbers = [(cell, key, partitions) for partitions in (1, 2, 3, 7, 16, 33, 200) for cell, key in keys]
+    frame = spark.createDataFrame(numbers, "cell int, key int, partitions int")
+    found = frame.withColumn("partition", f.expr("pmod(hash(key), partitions)")).collect()
     assert len(found) == len(numbers)
-    assert all(row["partition"] == row["cell"] for row in found)
+    assert all(row["partition"] == row["cell"] % row["partitions"] for row in found)
 
 
 # Routes -----------------------------------------------------------------------------------------------------------------

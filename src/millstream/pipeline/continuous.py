@@ -26,6 +26,7 @@ from millstream.errors import OptionError
 from millstream.language.windows import parse_duration
 from millstream.pipeline.frames import ended_blobs, pack_frame
 from millstream.pipeline.loading import load_datasets
+from millstream.pipeline.partitions import with_partitions
 from millstream.pipeline.processor import (
     ANSWERS,
     FLUSHED,
@@ -195,14 +196,13 @@ def plan_job(
     whole = reduce(DataFrame.unionByName, frames)
     if stateless:
         return Job(planned, whole.mapInArrow(partial(match_elements, job, pack, static), OUTPUT_SCHEMA))
-    session.conf.set("spark.sql.shuffle.partitions", str(planned.cells.count))
     in_stages = planned.stages is not None
     processor, schema = CellProcessor(job, pack, static), SENT_SCHEMA if in_stages else OUTPUT_SCHEMA
     packed = whole.groupBy("cell").transformWithStateInPandas(processor, schema, "Append", "None")
     if in_stages:
         second = BucketProcessor(job, pack)
         packed = packed.groupBy("bucket").transformWithStateInPandas(second, OUTPUT_SCHEMA, "Append", "None")
-    return Job(planned, packed)
+    return Job(planned, with_partitions(packed, planned.cells.count))
 
 
 def _read_by_us(source: StreamInput) -> StreamInput:
