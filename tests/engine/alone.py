@@ -110,7 +110,7 @@ class OwnAuthor(ConstantAuthor):
         if not self.is_plain:
             return super().group(place, first)
         one, other = self.part(place), self.part(place)
-        match self.one(*["one"] * 4, "joined", "optional", "minus", "union", "exists"):
+        match self.one(*["one"] * 8, "joined", "optional", "minus", "union", "exists"):
             case "joined":
                 return f"{one} {other}"
             case "optional":
@@ -213,7 +213,7 @@ class Director(Chronicler):
         match self.one(*["burst"] * 8, "insert", "insert", "delete", "delete", "load", "advance"):
             case "burst":
                 elements = []
-                for _ in range(self.one(1, 2, 3, 4, 6)):
+                for _ in range(self.one(1, 2, 4, 6, 8)):
                     now += self.one(0, 0, 0, 1, 1, 3)
                     late = self.choose(lateness_ms + 2) if self.chance(3 if lateness_ms else 15) else 0
                     elements.append((self.triples(1, 5), now - late))
@@ -336,7 +336,7 @@ class _Comparison:
         end_ms = max((t for event in self.case.events for t in _times(event)), default=0) + AFTER_MS
         for engine in self.engines:
             engine.advance_to(end_ms)
-        self.look(takes=True)
+        self.look(takes=True, is_last=True)
         for pair in self.registered:
             pair.compare_counts()
         assert {engine.stats["late"] for engine in self.alone.values()} <= {self.together.stats["late"]}
@@ -369,11 +369,12 @@ class _Comparison:
                 for step in steps:
                     take_step(self.together, step)
 
-    def look(self, *, takes: bool) -> None:
+    def look(self, *, takes: bool, is_last: bool = False) -> None:
         for pair in self.registered:
             if not pair.together.closed:
                 pair.compare_answer_sets()
-            if takes:
+            # A callback hears of what time brings when something happens to its query, or to all.
+            if takes and (is_last or not self.case.calls_back):
                 pair.compare_emissions()
 
     def disturb(self, how: str) -> None:
