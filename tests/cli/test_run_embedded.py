@@ -146,6 +146,18 @@ def test_blank_nodes_of_a_file_are_the_same_in_all_its_elements(folder: Path) ->
         assert rows(found.stdout) == [["1000", "1", "http://e/x", "http://e/z"]]
 
 
+def test_a_run_ends_though_a_query_that_feeds_another_answers_at_every_instant(folder: Path) -> None:
+    (folder / "counts.rq").write_text("""REGISTER RSTREAM <http://e/counts> AS CONSTRUCT { <http://e/a> <http://e/n> ?n }
+        { { SELECT (COUNT(*) AS ?n) { STREAM <http://e/a> [RANGE 5ms TUMBLING] { ?x ?p ?y } } } }""")
+    (folder / "sums.rq").write_text(
+        "SELECT (SUM(?n) AS ?sum) { STREAM <http://e/counts> [RANGE 20ms] { ?a <http://e/n> ?n } }"
+    )
+    arguments = ["counts.rq", "sums.rq", "--stream", "http://e/a=-", "--once", "--output", "answers/", "--format", "csv"]
+    run(*arguments, stdin=element("1", 3, "x0 p y0"), cwd=folder)
+    assert rows((folder / "answers" / "sums.csv").read_text()) == [["5", "1", "1"], ["25", "1", "0"]]
+    assert rows((folder / "answers" / "counts.csv").read_text())[-1][0] == "45"
+
+
 # Bad input -----------------------------------------------------------------------------------------------------------
 
 
