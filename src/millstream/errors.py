@@ -103,7 +103,7 @@ class LateElementError(MillstreamError):
 
 
 class PendingLimitError(MillstreamError):
-    """A push would have left more emissions waiting than `max_pending`; it changed nothing."""
+    """A call would have left more answers waiting than `max_pending`; it changed nothing."""
 
 
 class SnapshotError(MillstreamError):

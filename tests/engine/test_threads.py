@@ -198,7 +198,7 @@ def test_an_endless_source_lets_other_threads_in() -> None:
 
 WITHOUT_STATE = {"name", "variables", "warnings", "closed", "restore", "run", "emitted", "pending", "keeps"}
 """What never changes, is one value, or makes an engine of its own."""
-FOR_THE_ENGINE = {"dump", "load", "attach", "detach", "count_from", "hold_pending", "emit"}
+FOR_THE_ENGINE = {"dump", "load", "attach", "detach", "count_from", "hold_pending", "emit", "only_count", "forget_answers"}
 """What an engine calls on its queries, in its own turn."""
 
 ENGINE_CALLS: dict[str, Callable[[Engine], object]] = {

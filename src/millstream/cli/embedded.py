@@ -26,7 +26,7 @@ from millstream.runs import GraphSource, Run, StreamSource
 from millstream.runs.options import STANDARD
 
 # Answers are taken all the time, so nothing should ever be refused for waiting.
-_MAX_PENDING = 1 << 40
+_MAX_PENDING = 100_000_000
 _TURN_S = 0.1
 
 

@@ -112,6 +112,8 @@ class Core:
         self.outbox = Outbox()
         """For callbacks, which must not run before a change has reached all queries."""
         self.pending = Pending(options.max_pending)
+        self.repeating: list[QueryRun] = []
+        """What answers anew by time alone."""
         self.registry = Registry(self)
         self.feeding = Feeding(self)
         self._until_housekeeping = _HOUSEKEEPING_EVERY
@@ -132,6 +134,10 @@ class Core:
     def runs(self) -> list[QueryRun]:
         """All that is at work for queries."""
         return self.registry.runs
+
+    def has_gap(self, times_ms: tuple[int, int], elements: int = 1, triples: int = 0) -> bool:
+        """Whether from a time to another so much is emitted again that more answers might wait than may."""
+        return self.pending.may_exceed(sum(run.answers_ahead(times_ms, elements, triples) for run in self.repeating))
 
     # Time -------------------------------------------------------------------------------------------------------------
 
@@ -181,13 +187,15 @@ class Core:
         for stream in self.streams.values():
             stream.settle()
         with self.feeding.after_input():
-            while True:
-                end = max((run.contents.last_end() for run in self.runs), default=NEVER)
-                if end <= NEVER or tick(time_of(end), ELEMENT) <= self.before:
-                    break
-                # What is constructed on the way may last longer.
+            # What is constructed on the way may last longer.
+            while (end := self.last_end) > NEVER and tick(time_of(end), ELEMENT) > self.before:
                 self.pass_time(tick(time_of(end), ELEMENT))
         self.catch_up_all()
+
+    @property
+    def last_end(self) -> int:
+        """The last tick at which anything ends that a query sees."""
+        return max((run.contents.last_end() for run in self.runs), default=NEVER)
 
     # What happens -----------------------------------------------------------------------------------------------------
 
@@ -306,6 +314,7 @@ class Core:
         for iri in streams:
             self._summarise(self.streams[iri])
         self.graph_lanes.clear()
+        self.repeating = [run for run in self.runs if run.repeats]
         self.feeding.arrange()
 
     def _summarise(self, stream: Stream) -> None:

@@ -17,6 +17,7 @@ from pyoxigraph import Triple
 
 from millstream.engine.answers import Answer
 from millstream.engine.batch import ElementBatch
+from millstream.engine.caution import Caution
 from millstream.engine.core import Core, Element, GraphChange, Happening, Stream, triples_of
 from millstream.engine.intake import Encoder, Intake
 from millstream.engine.lines import line_sources, rate_of
@@ -27,10 +28,11 @@ from millstream.engine.query import ContinuousQuery
 from millstream.engine.scanning import Scanning
 from millstream.engine.singles import Singles
 from millstream.engine.snapshot import pack, unpack
+from millstream.engine.tables import largest_time
 from millstream.engine.turns import delivering, serialised
 from millstream.errors import DataError, LateElementError
 from millstream.limits import DEFAULT_LIMITS, Limits
-from millstream.operators.rows import ELEMENT, GRID, tick
+from millstream.operators.rows import ELEMENT, GRID, tick, time_of
 from millstream.rdf import Rejected, StreamElement, read_changes, read_elements, read_quads
 from millstream.rdf.inputs import is_all_there
 
@@ -72,16 +74,16 @@ class Engine:
         self._ordering: Ordering[Happening] = Ordering(lateness_ms, max_jump_ms)
         self._singles = Singles(self._core, self._ordering)
         self._rejected: list[Rejected] = []
-        self._is_copy = False
+        self._caution = Caution(self)
         self._scanning = Scanning(
             self._core,
             self._encoder,
             self._ordering,
             strict=strict,
+            caution=self._caution,
             take_batch=self._offer_batch,
             refuse=self._refuse,
             set_aside=self._set_aside,
-            check_pending=self._check_pending,
         )
 
     # Datasets ---------------------------------------------------------------------------------------------------------
@@ -101,7 +103,7 @@ class Engine:
         for quad in read_quads(source, format=format, base=base, on_rejected=self._set_aside, strict=strict):
             name = getattr(quad.graph_name, "value", None)
             by_graph.setdefault(graph_iri(graph) if name is None else str(name), []).append(quad.triple)
-        loading = Loading(self._core)
+        loading = Loading(self._core, self._caution)
         for name, triples in by_graph.items():
             for some in _batched(triples, _TRIPLES_A_LOAD):
                 loading.take(name, self._encoder.encode_all(some))
@@ -154,9 +156,7 @@ class Engine:
             else:
                 engine._offer(time_ms, what)
 
-        if self._core.pending.may_overflow():
-            self._try_out(change)
-        change(self)
+        self._caution.take(change, time_ms)
 
     # Queries ----------------------------------------------------------------------------------------------------------
 
@@ -192,7 +192,7 @@ class Engine:
         with core.lock:
             time_ms = checked_time(at_ms)
             state = core.stream(stream)
-            if core.pending.may_overflow():
+            if core.pending.may_overflow() or (core.repeating and self._caution.has_gap(time_ms)):
                 self._push_cautiously(state, triples, time_ms)
             elif type(triples) is str:
                 if not self._singles.push(state, triples, time_ms):
@@ -204,7 +204,7 @@ class Engine:
 
     def _push_cautiously(self, stream: Stream, triples: object, at_ms: int) -> None:
         data, scope = self._encoder.text_of(triples)
-        self._try_out(lambda engine: engine._push_text(engine._core.stream(stream.iri), data, scope, at_ms))
+        self._caution.try_out(lambda engine: engine._push_text(engine._core.stream(stream.iri), data, scope, at_ms))
         self._push_text(stream, data, scope, at_ms)
 
     def _push_one(self, stream: Stream, triples: object, at_ms: int) -> None:
@@ -220,8 +220,11 @@ class Engine:
     @serialised
     def push_table(self, stream: str, table: pa.Table) -> None:
         """Elements as Arrow: s, p, o in N-Triples syntax, at_ms, and optionally element, equal within an element."""
-        if isinstance(table, pa.Table | pa.RecordBatch) and self._core.pending.may_overflow():
-            self._try_out(lambda engine: engine.read(stream, table))
+        if self._scanning.read_table(self._core.stream(stream), table):
+            return
+        # What is wrong with it makes it several parts.
+        if isinstance(table, pa.Table | pa.RecordBatch) and self._caution.may_overflow(largest_time(table)):
+            self._caution.try_out(lambda engine: engine.read(stream, table))
         for found in self._begin_read(stream, table):
             self._read_one(stream, found)
 
@@ -250,8 +253,9 @@ class Engine:
             self._core.outbox.deliver()
 
     def _read_one(self, stream: str, found: StreamElement) -> None:
-        self._check_pending()
-        self._push_one(self._core.stream(stream), found.triples, checked_time(found.at_ms))
+        time_ms = checked_time(found.at_ms)
+        push = self._push_cautiously if self._caution.may_overflow(time_ms) else self._push_one
+        push(self._core.stream(stream), found.triples, time_ms)
 
     def _begin_read(
         self,
@@ -304,6 +308,9 @@ class Engine:
     def advance_to(self, at_ms: int) -> None:
         """Time passes without an element: everything up to and including this millisecond is over."""
         time_ms = checked_time(at_ms)
+        self._caution.pass_time(lambda engine: engine._advance_to(time_ms), time_ms)
+
+    def _advance_to(self, time_ms: int) -> None:
         self._release(self._ordering.due(time_ms))
         self._ordering.pass_through(time_ms)
         self._core.pass_time(tick(time_ms, GRID) + 1)
@@ -316,6 +323,9 @@ class Engine:
 
         Should more come after all, what lies before that time is late.
         """
+        self._caution.pass_time(lambda engine: engine._finish(), time_of(self._core.last_end))
+
+    def _finish(self) -> None:
         self._release(self._ordering.everything())
         self._core.reach_last_end()
         self._core.housekeeping()
@@ -344,25 +354,10 @@ class Engine:
 
     def _offer_batch(self, stream: Stream, batch: ElementBatch, elements: int) -> None:
         """Elements in time order, as one, none of them late; `elements` counts those left out of the batch as well."""
-        self._ordering.see(checked_time(int(batch.at_ms[-1])))
-        self._core.process_batch(stream, batch, elements)
+        last_ms = checked_time(int(batch.at_ms[-1]))
+        self._caution.take_batch(stream, batch, elements)
+        self._ordering.see(last_ms)
         self._core.deliver()
-
-    def _try_out(self, call: Callable[[Engine], None]) -> None:
-        """Makes a call on a copy first, which raises if more answers would wait than may: so the engine stays as it was."""
-        if self._is_copy:
-            return
-        copy = Engine.restore(self.snapshot())
-        copy._is_copy = True
-        call(copy)
-        copy._core.catch_up_all()
-        pairs = zip(self._core.registry.queries, copy._core.registry.queries, strict=True)
-        self._core.pending.check(sum(tried.pending for query, tried in pairs if query.keeps))
-
-    def _check_pending(self) -> None:
-        """For sources that are read in parts: the next is not begun when as many answers wait as may."""
-        if not self._is_copy:
-            self._core.pending.check(self._core.pending.waiting + 1)
 
     # What was set aside -----------------------------------------------------------------------------------------------
 

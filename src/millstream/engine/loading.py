@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from millstream.engine.caution import Caution
 from millstream.engine.core import Core, GraphChange
 from millstream.engine.datasets import Triples
 
@@ -15,8 +16,9 @@ from millstream.engine.datasets import Triples
 class Loading:
     """The triples of one call, by graph, in the order in which the graphs appear."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Core, caution: Caution) -> None:
         self._core = core
+        self._caution = caution
         self._watched = bool(core.runs)
         self._gathered: dict[str | None, list[Triples]] = {}
         self._added = 0
@@ -26,19 +28,26 @@ class Loading:
         if self._watched:
             self._gathered.setdefault(graph, []).append(triples)
         else:
-            self._insert(graph, triples)
+            self._added += _inserted(self._core, [GraphChange(graph, triples, insert=True)])
             self._core.housekeeping()
 
     def end(self) -> int:
         """Everything was read; gives how many triples were new."""
-        for graph, parts in self._gathered.items():
-            self._insert(graph, np.concatenate(parts))
+        changes = [GraphChange(graph, np.concatenate(parts), insert=True) for graph, parts in self._gathered.items()]
+        if changes:
+            ids = np.concatenate([change.triples.ravel() for change in changes])
+            self._added += self._caution.take(lambda engine: _inserted(engine._core, changes), None, ids)
         self._core.housekeeping()
         return self._added
 
-    def _insert(self, graph: str | None, triples: Triples) -> None:
-        self._added += self._core.change_graph(GraphChange(graph, triples, insert=True), self._core.now_tick)
-        self._core.feeding.process()
+
+def _inserted(core: Core, changes: list[GraphChange]) -> int:
+    """Makes changes now, one after the other; gives how many triples were new."""
+    added = 0
+    for change in changes:
+        added += core.change_graph(change, core.now_tick)
+        core.feeding.process()
+    return added
 
 
 def in_order_of_appearance(ids: npt.NDArray[np.int64]) -> list[int]:

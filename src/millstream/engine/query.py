@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from millstream.engine.run import QueryRun
 
 
+def _nobody(answer: Answer) -> None:
+    """Is never called."""
+
+
 class ContinuousQuery:
     """What `Engine.register` gives: answers to take, the answer set as it stands, and what the query is."""
 
@@ -47,6 +51,8 @@ class ContinuousQuery:
         """The queries it is run with, until it is closed."""
         self.member: Member | None = None
         """Those of them with its constants."""
+        self.is_new = False
+        """Whether it is being registered, which is undone if it has more answers than may wait."""
         self.registered_with: tuple[str | None, str | None, int] = (None, None, 0)
         """The base of its IRIs, the output it was given, and the clock at registration."""
 
@@ -173,6 +179,10 @@ class ContinuousQuery:
         self._held = len(self._emissions)
         self._emitted, self._elements, self._kept = state["counts"]
 
+    def forget_answers(self) -> None:
+        """Takes back what was emitted: it is as if it had never been registered."""
+        self._let_go()
+
     def attach(self, family: Family, member: Member) -> None:
         self.family, self.member = family, member
 
@@ -214,17 +224,30 @@ class ContinuousQuery:
         self._holding.hold(self._emissions)
         self._held = len(self._emissions)
 
+    def only_count(self) -> None:
+        """Counts what it emits as if somebody was called back."""
+        self._on_answer = _nobody
+
     def emit(self, emission: Emission) -> None:
         self._emitted += len(emission)
+        pending = self._core.pending
         if self._on_answer is not None:
-            self._core.outbox.extend((self._on_answer, answer) for answer in self._decoder.answers(emission))
+            pending.pass_on(len(emission))
+            if self._on_answer is not _nobody:
+                self._core.outbox.extend((self._on_answer, answer) for answer in self._decoder.answers(emission))
             return
+        if self.is_new:
+            pending.check(len(emission))
         self._emissions.append(emission)
         self._pending += len(emission)
-        self._core.pending.keep(len(emission))
+        pending.keep(len(emission))
 
     def _taken(self) -> list[Emission]:
         self._core.catch_up(self)
+        return self._let_go()
+
+    def _let_go(self) -> list[Emission]:
+        """What nobody took; from now on nothing waits."""
         self._core.pending.release(self._pending)
         self._holding.release()
         self._held = 0

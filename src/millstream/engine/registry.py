@@ -21,7 +21,7 @@ from millstream.engine.options import output_named
 from millstream.engine.outlet import Outlet
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.run import PartRows, QueryRun
-from millstream.errors import OptionError, UnsupportedQueryError
+from millstream.errors import OptionError, PendingLimitError, UnsupportedQueryError
 from millstream.language import parse_query
 from millstream.language.algebra import Output, Query
 from millstream.operators.dataflow import Dataflow
@@ -83,12 +83,19 @@ class Registry:
         query = self._made(text, output, on_answer, base, now_ms)
         self._core.feeding.check(query.query)
         shape = self._shape_of(query, now_ms)
-        if shape is None or not self._join(query, shape):
-            family = self._alone(query, shape)
-            self._start(family.run)
-            if shape is not None:
-                family.moment = self._moment(query)
-                self._open[shape.key] = family
+        query.is_new = True
+        try:
+            if shape is None or not self._join(query, shape):
+                family = self._alone(query, shape)
+                self._start(family.run)
+                if shape is not None:
+                    family.moment = self._moment(query)
+                    self._open[shape.key] = family
+        except PendingLimitError:
+            query.forget_answers()
+            self._leave(query)
+            raise
+        query.is_new = False
         self._core.feeding.process()
         return query
 
@@ -259,12 +266,17 @@ class Registry:
 
     def close(self, query: ContinuousQuery) -> None:
         """Ends a query; others that share its run hear nothing of it."""
-        family, member = query.family, query.member
+        if query.family is not None:
+            self._core.catch_up(query)
+            self._leave(query)
+
+    def _leave(self, query: ContinuousQuery) -> None:
+        """Takes a query out, as far as it is in."""
+        core, family, member = self._core, query.family, query.member
         if family is None or member is None:
             return
-        core = self._core
-        core.catch_up(query)
-        self.queries.remove(query)
+        if query in self.queries:
+            self.queries.remove(query)
         query.detach()
         if len(family) == 1:
             self._end(family)

@@ -17,6 +17,7 @@ from millstream.operators.rows import GRID, Column, Deltas, tick, time_of
 
 Emit = Callable[[Emission], None]
 _SUMMED_UP = 1 << 12
+_ROWS_AT_ONCE = 1 << 16
 _FEW = 8
 
 
@@ -161,8 +162,10 @@ class CloseReporter:
 
     def _instant(self, at_ms: int) -> int:
         """The first instant of any grid at or after a time."""
-        one = np.array([at_ms], np.int64)
-        return min(int(grid_after(one, step, self._t0_ms)[0]) for step in self._steps_ms)
+        return min(self._instant_of(at_ms, step) for step in self._steps_ms)
+
+    def _instant_of(self, at_ms: int, step_ms: int) -> int:
+        return int(grid_after(np.array([at_ms], np.int64), step_ms, self._t0_ms)[0])
 
     def report(self, deltas: Deltas, upto: int) -> None:
         if len(deltas):
@@ -172,6 +175,48 @@ class CloseReporter:
         while self._next_ms is not None and tick(self._next_ms, GRID) <= upto:
             self._close(self._next_ms)
             self._next_ms = self._following(self._next_ms, upto)
+            if self._output is Output.RSTREAM:
+                self._repeat(self._next_ms, upto)
+
+    def ahead(self, since_ms: int, before: int, rows: int, instants: int) -> int:
+        """About how many answers the instants before a tick bring; of what only emits changes that is never many.
+
+        Rows come from a time on, each seen at so many instants.
+        """
+        next_ms = self._instant(since_ms) if self._next_ms is None else self._next_ms
+        if self._output is not Output.RSTREAM or tick(next_ms, GRID) >= before:
+            return 0
+        count = sum((time_of(before) - next_ms) // step + 1 for step in self._steps_ms)
+        rows += sum(map(len, self._waiting))
+        return count * (1 + int(self.answers.rows()[1].sum())) + rows * min(count, instants)
+
+    def _repeat(self, at_ms: int, upto: int) -> None:
+        """The same again, at all instants from a time on before anything changes."""
+        columns, weight = self._whole()
+        last_ms = (min([upto, *(int(d.tick[0]) - 1 for d in self._waiting)]) - GRID) >> 2
+        while len(weight) and at_ms <= last_ms:
+            instants = self._instants(at_ms, last_ms, max(1, _ROWS_AT_ONCE // len(weight)))
+            times = np.repeat(instants, len(weight))
+            again = [np.tile(columns, (len(instants), 1)), times, np.tile(weight, len(instants))]
+            # Moved on first: the receiver may refuse.
+            self._next_ms = at_ms = self._instant(int(instants[-1]) + 1)
+            self._emit(select(self._output, *again))
+
+    def _whole(self) -> tuple[npt.NDArray[np.int64], Column]:
+        """The answer set in order."""
+        columns, weight = self.answers.rows()
+        if len(weight) and self._arrangement is not None:
+            return self._arrangement.arranged(columns, weight)
+        return columns, weight
+
+    def _instants(self, first_ms: int, last_ms: int, most: int) -> Column:
+        """The first instants of all grids from one on."""
+        starts = [(self._instant_of(first_ms, step), step) for step in self._steps_ms]
+        found = [np.arange(start, min(last_ms, start + (most - 1) * step) + 1, step) for start, step in starts]
+        if len(found) == 1:
+            return found[0]
+        instants = np.sort(np.concatenate(found))
+        return instants[np.concatenate([[True], instants[1:] > instants[:-1]])][:most]
 
     def next_close(self, ahead: int | None) -> int | None:
         """The next instant that may emit something, if the next delta comes at a tick."""
@@ -221,10 +266,9 @@ class CloseReporter:
             columns, weight = consolidate(np.concatenate([c for c, _ in due]), np.concatenate([w for _, w in due]))
             self.answers.apply(columns, weight)
         if self._output is Output.RSTREAM:
-            columns, weight = self.answers.rows()
-        if len(weight) and self._arrangement is not None:
-            arrange = self._arrangement.arranged if self._output is Output.RSTREAM else self._arrangement.seen
-            columns, weight = arrange(columns, weight)
+            columns, weight = self._whole()
+        elif len(weight) and self._arrangement is not None:
+            columns, weight = self._arrangement.seen(columns, weight)
         if len(weight):
             emission = select(self._output, columns, np.full(len(weight), at_ms, np.int64), weight)
             if len(emission):

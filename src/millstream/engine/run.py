@@ -23,7 +23,7 @@ from millstream.engine.reporting import CloseReporter, Emit, EverythingReporter
 from millstream.engine.visible import VisibleTicks
 from millstream.kernels.dictionary import Dictionary
 from millstream.language import algebra as a
-from millstream.language.windows import Event, StreamWindow
+from millstream.language.windows import Event, Step, StreamWindow
 from millstream.operators.dataflow import Dataflow
 from millstream.operators.numbering import number_of
 from millstream.operators.rows import ELEMENT, Column, Deltas, tick, time_of
@@ -109,6 +109,24 @@ class QueryRun:
         return any(outlet.has_first_change_ahead for outlet in self.outlets)
 
     @property
+    def repeats(self) -> bool:
+        """Whether time alone makes it emit everything again."""
+        return bool(self._visible) or any(
+            isinstance(o.reporter, CloseReporter) and o.query.output is a.Output.RSTREAM for o in self.outlets
+        )
+
+    def answers_ahead(self, times_ms: tuple[int, int], elements: int, triples: int) -> int:
+        """About how many answers it gives where everything is emitted again, while elements come from a time to another."""
+        since_ms, until_ms = times_ms
+        before = tick(until_ms, ELEMENT)
+        if self._everything is not None:
+            changes = elements - 1 + sum(visible.due_before(before) for visible in self._visible.values())
+            return changes * (int(self._everything.answers.rows()[1].sum()) + triples) if changes else 0
+        spans = [w.window.range_ms // w.window.step_ms + 1 for w in self.windows if isinstance(w.window, Step)]
+        closing = (o.reporter for o in self.outlets if isinstance(o.reporter, CloseReporter))
+        return sum(reporter.ahead(since_ms, before, triples, max(spans)) for reporter in closing)
+
+    @property
     def is_timed(self) -> bool:
         """Whether only time ends what its windows hold, so that elements it keeps nothing of do not matter."""
         counted = (CountFeed, EventFeed)
@@ -151,8 +169,10 @@ class QueryRun:
         else:
             # Before anything has happened the clock shows t0, and what comes may be earlier.
             passed = self.tick
-            self._report(at_tick)
-            self.tick = passed
+            try:
+                self._report(at_tick)
+            finally:
+                self.tick = passed
 
     def start_arrived(self, part: Column, rows: Deltas, passed: int) -> None:
         """As `start` for the rest of a plan, of which parts run elsewhere: what those give at the start."""

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millstream.engine.batch import ElementBatch
+from millstream.engine.caution import Caution
 from millstream.engine.core import Core, Element, Happening, Stream
 from millstream.engine.feeds import NEVER
 from millstream.engine.graph_log import GraphElements, GraphLog
@@ -38,25 +39,25 @@ class Scanning:
         ordering: Ordering[Happening],
         *,
         strict: bool,
+        caution: Caution,
         take_batch: Callable[[Stream, ElementBatch, int], None],
         refuse: Callable[[int, Happening], None],
         set_aside: OnRejected,
-        check_pending: Callable[[], None],
     ) -> None:
         """`take_batch` takes elements that ordering takes, with how many they stand for; `refuse` those that cannot be."""
         self._core = core
         self._encoder = encoder
         self._ordering = ordering
         self._strict = strict
+        self._caution = caution
         self._take_batch = take_batch
         self._refuse = refuse
         self._set_aside = set_aside
-        self._check_pending = check_pending
 
     def load(self, sources: list[LineSource], graph: str | None) -> int:
         """N-Triples and N-Quads, straight from the scanner."""
         core = self._core
-        loading = Loading(core)
+        loading = Loading(core, self._caution)
         for source in sources:
             graphs = source.format is Format.N_QUADS
             scanner = Scanner(core.dictionary, graphs=graphs, scope=self._encoder.scope())
@@ -77,7 +78,6 @@ class Scanning:
         if clean is None or not self._ordering.takes_all(clean.at_ms):
             return False
         checked_time(int(clean.at_ms[0]))
-        self._check_pending()
         # Only who sees all triples of an element knows which of them are repeats.
         summary = None if stream.counted and len(clean.at_ms) < clean.rows else stream.summary
         scanner = Scanner(self._core.dictionary, summary=summary, scope=self._encoder.scope())
@@ -101,7 +101,6 @@ class Scanning:
                 after = scanner.statements
                 if after == before:
                     continue
-                self._check_pending()
                 moved = replace(found, index=found.index + statements) if statements else found
                 self._offer_lines(stream, moved, before + statements, after + statements, rate)
                 if stream.summary is not summary:
@@ -178,7 +177,6 @@ class Scanning:
         """Elements in time order; the bounds are those of each among the triples."""
         if not len(at_ms):
             return
-        self._check_pending()
         low, high = int(bounds[0]), int(bounds[-1])
         checked_time(int(at_ms[0]))
         totals = stream.triples + bounds[1:] - low

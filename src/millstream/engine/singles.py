@@ -91,6 +91,8 @@ class Singles:
         lanes = self._find_graph_lanes(graph)
         if lanes is None or (at_ms is not None and not self._ordering.is_next(at_ms)):
             return False
+        if at_ms is not None and core.repeating and core.has_gap((at_ms, at_ms)):
+            return False
         found = lanes.scanner.feed_whole(data.decode("utf-8", "surrogateescape"))
         if found is None or len(found[0]) != 1:
             return False

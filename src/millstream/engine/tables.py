@@ -57,6 +57,15 @@ def clean_table(table: object) -> CleanTable | None:
     return None if lines is None else CleanTable(lines, table.num_rows, element, at_ms)
 
 
+def largest_time(table: pa.Table | pa.RecordBatch) -> int | None:
+    """The largest time of a table, if it has times."""
+    names = [i for i, name in enumerate(table.schema.names) if name == "at_ms"]
+    if len(names) != 1 or not pa.types.is_integer(table.schema.field(names[0]).type):
+        return None
+    largest: int | None = pc.max(table.column(names[0])).as_py()
+    return largest
+
+
 def _whole(column: pa.ChunkedArray[Any]) -> pa.Array[Any]:
     """A column as one array; combining a single chunk would copy it."""
     whole: pa.Array[Any] = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()  # type: ignore[assignment]

@@ -73,6 +73,17 @@ class VisibleTicks:
             self._forget(triple, min(at, after))
         return None
 
+    def due_before(self, before: int) -> int:
+        """At most how many ticks there are before another at which the content changes."""
+        count, places = 0, [0]
+        # A heap: what is below something that is not due is not due either.
+        while places:
+            place = places.pop()
+            if place < len(self._due) and self._due[place][0] < before:
+                count += 1
+                places += (2 * place + 1, 2 * place + 2)
+        return count
+
     def dump(self) -> Any:
         return [(triple, intervals) for triple, intervals in self._intervals.items()]
 
