@@ -11,6 +11,7 @@
 import typing as _typing
 
 from millstream.errors import (
+    ChangeLimitError,
     DataError,
     JavaMissingError,
     LateElementError,
@@ -44,6 +45,7 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "Answer",
+    "ChangeLimitError",
     "ContinuousQuery",
     "DataError",
     "Engine",

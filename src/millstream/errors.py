@@ -7,6 +7,7 @@
     ├── DataError                   input that cannot be read; has source and place
     ├── LateElementError            an element came too late, where lateness is strict
     ├── PendingLimitError           emissions nobody took would exceed `max_pending`
+    ├── ChangeLimitError            a query makes too many rows of what comes at once
     ├── SnapshotError               bytes that are not a snapshot of this version
     ├── JavaMissingError            Spark is to be started, and there is no Java for it
     └── OptionError                 an argument or option with a value it cannot have
@@ -104,6 +105,10 @@ class LateElementError(MillstreamError):
 
 class PendingLimitError(MillstreamError):
     """A call would have left more answers waiting than `max_pending`; it changed nothing."""
+
+
+class ChangeLimitError(MillstreamError):
+    """A query made more rows of what came at once than the limit `change_rows`; unless it was being registered, the engine stops."""
 
 
 class SnapshotError(MillstreamError):

@@ -15,7 +15,7 @@ _MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """All sizes in bytes; docs/security.md says what each protects from."""
+    """Sizes in bytes; docs/security.md says what each protects from."""
 
     statement_bytes: int = 256 * _MIB
     """A line, sentence or message of a text, after decompression."""
@@ -25,6 +25,9 @@ class Limits:
     """A document that is parsed as a whole (RDF/XML, JSON-LD), after decompression and with its entities expanded."""
     value_bytes: int = 16 * _MIB
     """A value that an expression computes: a string, or a number written out."""
+
+    change_rows: int = 1 << 26
+    """Rows, not bytes: what a join of a query makes of what comes at once."""
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():

@@ -26,11 +26,13 @@ from millstream.engine.options import Options, named_iri
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.registry import Registry, planned
 from millstream.engine.run import QueryRun
-from millstream.engine.turns import Outbox
+from millstream.engine.turns import Outbox, Stopped
+from millstream.errors import ChangeLimitError
 from millstream.engine.unseen import Unseen
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner_summary import Summary
 from millstream.language.windows import Triples as TriplesWindow
+from millstream.operators.bounds import RowBound
 from millstream.operators.dataflow import Dataflow
 from millstream.operators.rows import ELEMENT, EXPIRY, tick, time_of
 from millstream.plan.nodes import Node
@@ -107,10 +109,11 @@ class Core:
         """The streams of which something waits for an instant."""
         self.before = NEVER
         self.counts = {"changes": 0, "late": 0, "rejected": 0}
-        self.lock = RLock()
+        self.lock: RLock | Stopped = RLock()
         """Held by whoever touches anything of this."""
         self.outbox = Outbox()
         """For callbacks, which must not run before a change has reached all queries."""
+        self.bound = RowBound(options.limits.change_rows, self._stop)
         self.pending = Pending(options.max_pending)
         self.repeating: list[QueryRun] = []
         """What answers anew by time alone."""
@@ -129,6 +132,10 @@ class Core:
             "kept": sum(s.kept for s in streams),
             **self.counts,
         }
+
+    def _stop(self, error: ChangeLimitError) -> None:
+        """A query could not be brought up to date, and nothing leads back: from now on every call raises."""
+        self.lock = Stopped(error)
 
     @property
     def runs(self) -> list[QueryRun]:

@@ -101,7 +101,7 @@ class Family:
         member.queries.append(query)
         self._size += 1
         query.attach(self, member)
-        self._route()
+        self.route()
 
     def drop(self, query: ContinuousQuery, member: Member) -> None:
         """Lets a query of a member go that is not the last one of all."""
@@ -110,7 +110,7 @@ class Family:
         if not member.queries:
             # Whatever the run still says of it is for nobody.
             del self._members[member.constants], self._by_id[member.id]
-        self._route()
+        self.route()
 
     def member_id(self, member: Member) -> int | None:
         """What the run calls a member; None where it knows of none."""
@@ -134,7 +134,8 @@ class Family:
         if self.places:
             self.run.contents.named = self._named
 
-    def _route(self) -> None:
+    def route(self) -> None:
+        """Says where answers go, now that queries came or went."""
         if self.places:
             self.outlet.emit = self._hand_out
             return
@@ -248,4 +249,4 @@ class Family:
         self._name()
         self._graph.restore(np.ascontiguousarray(state["members"]))
         self._next = state["next"]
-        self._route()
+        self.route()

@@ -21,7 +21,7 @@ from millstream.engine.options import output_named
 from millstream.engine.outlet import Outlet
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.run import PartRows, QueryRun
-from millstream.errors import OptionError, PendingLimitError, UnsupportedQueryError
+from millstream.errors import ChangeLimitError, OptionError, PendingLimitError, UnsupportedQueryError
 from millstream.language import parse_query
 from millstream.language.algebra import Output, Query
 from millstream.operators.dataflow import Dataflow
@@ -85,19 +85,34 @@ class Registry:
         shape = self._shape_of(query, now_ms)
         query.is_new = True
         try:
-            if shape is None or not self._join(query, shape):
-                family = self._alone(query, shape)
-                self._start(family.run)
-                if shape is not None:
-                    family.moment = self._moment(query)
-                    self._open[shape.key] = family
-        except PendingLimitError:
+            with self._core.bound.undoing():
+                self._enter(query, shape)
+        except (PendingLimitError, ChangeLimitError):
             query.forget_answers()
             self._leave(query)
             raise
         query.is_new = False
         self._core.feeding.process()
         return query
+
+    def _enter(self, query: ContinuousQuery, shape: Shape | None) -> None:
+        if shape is not None and self._join(query, shape):
+            return
+        family = self._alone(query, shape)
+        bound, pending = self._core.bound, self._core.pending
+        # Each solution of a conjunction alone is an answer.
+        is_answer = family.run.operator.is_conjunction and query.keeps and query.query.output is not Output.DSTREAM
+        if is_answer:
+            bound.most = min(bound.most, max(0, pending.limit - pending.waiting))
+        try:
+            self._start(family.run)
+        except ChangeLimitError:
+            if is_answer:
+                pending.check(bound.most + 1)
+            raise
+        if shape is not None:
+            family.moment = self._moment(query)
+            self._open[shape.key] = family
 
     def make(self, text: str, output: str | None, base: str | None, now_ms: int) -> tuple[ContinuousQuery, QueryRun]:
         """A query with a run of its own that has been shown nothing."""
@@ -152,6 +167,7 @@ class Registry:
             lazy=core.options.lazy,
             adaptive=core.options.adaptive,
             salt=query.text,
+            bound=core.bound,
             restored=restored,
         )
         run = core.run_of(operator)
@@ -247,12 +263,19 @@ class Registry:
             plan = compile_query(query.query, places)
         except (RunsApartError, UnsupportedQueryError):
             return False
-        before = family.outlet
+        before, before_places = family.outlet, family.places
         outlet = self._outlet_of(query, plan, shape, places, output)
         members = family.go_on_with(outlet, places)
         # To those that have windows nothing has happened yet; the others have been told.
         family.mute()
-        self._start(outlet.run, members)
+        try:
+            self._start(outlet.run, members)
+        except ChangeLimitError:
+            family.go_on_with(before, before_places)
+            family.route()
+            outlet.run.drop(outlet, self._core.now_tick)
+            self._closed(outlet)
+            raise
         before.run.drop(before, self._core.now_tick)
         self._closed(before)
         self._core.readers_changed(outlet.streams)

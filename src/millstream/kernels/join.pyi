@@ -36,6 +36,7 @@ class IntervalJoin:
         filters: ArrayLike | None = None,
         orders: ArrayLike | None = None,
         visible: Sequence[int] | None = None,
+        most: int = ...,
     ) -> None: ...
     def feed(
         self,

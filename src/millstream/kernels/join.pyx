@@ -68,7 +68,8 @@ cdef class IntervalJoin:
             index_open(&self.store.wait_index[i])
 
     def __init__(self, patterns, lanes, int variables, *, bint lazy=True, bint adaptive=True, relations=None, filters=None,
-                 orders=None, visible=None):
+                 orders=None, visible=None, int64_t most=FOREVER):
+        """`most`: rows waiting to be taken with which no more are looked for; who takes them must see to that."""
         table = np.asarray(patterns, np.int64).reshape(-1, 2)
         lane_of = np.asarray(lanes, np.int64)
         if not 0 < len(table) <= MOST or not 0 < variables <= MOST or len(lane_of) != len(table):
@@ -85,6 +86,7 @@ cdef class IntervalJoin:
         group(&self.store, table, lane_of, np.arange(len(table)) if relations is None else np.asarray(relations, np.int64))
         self.matcher.store = &self.store
         self.matcher.lazy = lazy
+        self.matcher.most = most
         self.matcher.adaptive = adaptive
         self.show(list(range(variables)) if visible is None else [int(x) for x in visible])
         for kind, x, y in () if filters is None else np.asarray(filters, np.int64).reshape(-1, 3).tolist():

@@ -37,6 +37,7 @@ cdef struct Matcher:
     int width                   # visible variables
     int64_t* columns[MOST + MORE_COLUMNS]
     int64_t size
+    int64_t most                # rows; with as many or more, nothing further is looked for
     int64_t capacity
     uint64_t leaf               # views that lead to a leaf, from where the enumeration began
     int32_t at[MOST]
@@ -209,7 +210,7 @@ cdef inline void extend(Matcher* matcher, uint64_t frontier, uint64_t bound, int
     closed = rest & frontier
     rest = (frontier & ~closed & ~(<uint64_t>1 << view)) | (rest & ~closed)
     lst = list_at(matcher, view, bound)
-    while i < lst.size:
+    while i < lst.size and matcher.size < matcher.most:
         entry = &lst.entries[i]
         until = entry.until
         if until <= low:

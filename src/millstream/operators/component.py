@@ -17,6 +17,7 @@ from pyoxigraph import BlankNode, Variable
 from millstream.errors import UnsupportedQueryError
 from millstream.kernels.join import AFTER, AT, BEFORE, DIFFERENT, SAME, IntervalJoin
 from millstream.kernels.tuples import TupleTable
+from millstream.operators.bounds import RowBound
 from millstream.operators.rows import FOREVER, Arrivals, Column, Intervals
 from millstream.operators.subquery import Changes, SubQuery, in_order_of_change
 from millstream.plan.conjunction import (
@@ -49,6 +50,7 @@ class JoinComponent:
         apart: Sequence[tuple[int, ...]] = (),
         lazy: bool = True,
         adaptive: bool = True,
+        bound: RowBound | None = None,
     ) -> None:
         """`numbers` are the patterns' places in the whole conjunction; `tests` are on variables of this part.
 
@@ -60,11 +62,12 @@ class JoinComponent:
         self.variables = tuple(dict.fromkeys(v for n in numbers for v in patterns[n].variables))
         self._tests = tests
         self._switches = {"lazy": lazy, "adaptive": adaptive}
+        self._bound = bound or RowBound()
         self._subqueries = []
         for part in apart:
             within = {v for n in part for v in patterns[n].variables}
             ours = [t for t in tests if {t.left, t.right} <= within]
-            self._subqueries.append(SubQuery(part, JoinComponent(part, patterns, ours, lazy=lazy, adaptive=adaptive)))
+            self._subqueries.append(SubQuery(part, JoinComponent(part, patterns, ours, **self._switches, bound=bound)))
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -133,6 +136,7 @@ class JoinComponent:
                 if isinstance(t, OrderTest)
             ],
             visible=list(range(len(self.variables))),
+            most=self._bound.limit + 1,
         )
         self.join = self._make()
         """May be another after `feed`."""
@@ -161,7 +165,7 @@ class JoinComponent:
         return view, a, b, now, until, op, change
 
     def _fed(self, changes: Changes, rows: Arrivals) -> Intervals:
-        self.join.feed(*changes)
+        self._bound.check(self.join.feed(*changes))
         columns, change_out, start, end, weight = self.join.take()
         # Changes are numbered upwards, so a row's tick is that of the last change at or before its number.
         at = rows.now[np.searchsorted(rows.change, change_out, side="right") - 1] if len(change_out) else change_out
@@ -183,6 +187,7 @@ class JoinComponent:
     def taken(self, now: int) -> Intervals:
         """What rows that were fed one by one at one tick made of the solutions."""
         columns, change, start, end, weight = self.join.take()
+        self._bound.check(len(change))
         # Nearly always one: then it costs half of what any other array of it does.
         at = np.array((now,), np.int64) if len(change) == 1 else np.full(len(change), now, np.int64)
         return Intervals(columns, change, at, start, end, weight)
@@ -235,7 +240,7 @@ class JoinComponent:
         view, a, b, until = self.join.dump(now)
         join = self._make()
         zeros = np.zeros(len(view), np.int64)
-        join.feed(view, a, b, zeros + now, until, zeros + 1, zeros)
+        self._bound.check(join.feed(view, a, b, zeros + now, until, zeros + 1, zeros))
         columns, change, start, end, weight = join.take()
         return Intervals(columns, change, start, start, end, weight)
 

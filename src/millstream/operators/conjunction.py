@@ -6,6 +6,7 @@ product of the parts. What comes out is projected, merged by time and consolidat
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -17,6 +18,7 @@ from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.merge import TimeMerge
 from millstream.language import algebra as a
 from millstream.language.scope import mentioned
+from millstream.operators.bounds import RowBound
 from millstream.operators.component import GroundComponent, JoinComponent
 from millstream.operators.expressions import Evaluator
 from millstream.operators.matching import Matcher, Test
@@ -40,8 +42,10 @@ class ConjunctionOperator:
         first: int = 0,
         lazy: bool = True,
         adaptive: bool = True,
+        bound: RowBound | None = None,
     ) -> None:
         """`first` is the number of its first pattern for those who feed it."""
+        self._row_bound = bound or RowBound()
         self.plan = plan
         self._first = first
         self._evaluator = evaluator
@@ -56,6 +60,7 @@ class ConjunctionOperator:
                 apart=subqueries_of(plan.patterns, members) if adaptive else (),
                 lazy=lazy,
                 adaptive=adaptive,
+                bound=self._row_bound,
             )
             if any(plan.patterns[n].variables for n in members)
             else GroundComponent(members[0])
@@ -153,19 +158,22 @@ class ConjunctionOperator:
         for i, component in enumerate(self.components):
             for expression in self._component_filters[i]:
                 parts[i] = self._filtered(parts[i], expression, component.variables)
-        whole = parts[0] if self._product is None else self._product.feed(parts)
+        rows = 0
+        for some in (parts[0],) if self._product is None else self._product.feed(parts):
+            rows += self._push(some)
+            self._row_bound.check(rows)
+
+    def _push(self, whole: Intervals) -> int:
+        """Takes combinations that its filters let pass; gives how many."""
         for expression in self._final_filters:
             whole = self._filtered(whole, expression, tuple(self._columns))
         if len(whole):
             self._merge.push(self._project(whole.columns), whole.change, whole.now, whole.start, whole.until, whole.weight)
+        return len(whole)
 
     def begin(self, at_tick: int, change: int) -> None:
         """The one empty solution of a query without patterns, if its filters let it pass."""
-        whole = self._empty_solution(at_tick, change)
-        for expression in self._final_filters:
-            whole = self._filtered(whole, expression, ())
-        if len(whole):
-            self._merge.push(self._project(whole.columns), whole.change, whole.now, whole.start, whole.until, whole.weight)
+        self._push(self._empty_solution(at_tick, change))
 
     def _empty_solution(self, at_tick: int, change: int) -> Intervals:
         number, now, until, weight = (np.array([v], np.int64) for v in (change, at_tick, FOREVER, 1))
@@ -206,15 +214,15 @@ class ConjunctionOperator:
             for expression in filters:
                 part = self._filtered(part, expression, component.variables)
             parts.append(part)
-        if not parts:
-            whole = self._empty_solution(now, 0)
-        elif len(parts) == 1:
-            whole = parts[0]
-        else:
-            whole = Product([len(c.variables) for c in self.components]).feed(parts)
-        for expression in self._final_filters:
-            whole = self._filtered(whole, expression, tuple(self._columns))
-        return self._project(whole.columns)
+        combined: Iterable[Intervals] = parts or [self._empty_solution(now, 0)]
+        if len(parts) > 1:
+            combined = Product([len(c.variables) for c in self.components]).feed(parts)
+        found = [np.empty((0, len(self._projection)), np.int64)]
+        for whole in combined:
+            for expression in self._final_filters:
+                whole = self._filtered(whole, expression, tuple(self._columns))
+            found.append(self._project(whole.columns))
+        return found[1] if len(found) == 2 else np.concatenate(found)
 
     def dump(self, now: int) -> dict[str, Any]:
         """All it keeps; everything must have been drained."""

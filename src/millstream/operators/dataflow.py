@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators.arriving import ArrivingLeaf
+from millstream.operators.bounds import RowBound
 from millstream.operators.building import build
 from millstream.operators.conjunction import Component, ConjunctionOperator
 from millstream.operators.deltas import consolidated, empty, merged
@@ -61,6 +62,7 @@ class Dataflow:
         lazy: bool = True,
         adaptive: bool = True,
         salt: str = "",
+        bound: RowBound | None = None,
         restored: Iterable[int] | None = None,
     ) -> None:
         """`restored`: the dictionary holds the terms of an equal dataflow already, which this one goes on with.
@@ -72,6 +74,7 @@ class Dataflow:
         self._evaluator = evaluator
         self._lazy, self._adaptive = lazy, adaptive
         self._salt = salt
+        self._bound = bound or RowBound()
         self._restored = None if restored is None else iter(restored)
         self._next_pattern = 0
         self._keeper = Keeper(dictionary)
@@ -106,6 +109,7 @@ class Dataflow:
                             first=first,
                             lazy=self._lazy,
                             adaptive=self._adaptive,
+                            bound=self._bound,
                         )
                         self._leaves[place] = Leaf(operator, first)
                     case Quads() as quads:
@@ -282,7 +286,9 @@ class Dataflow:
                     break
             if begun and (first := begun.pop(place, None)) is not None:
                 made = first if made is None else merged(first, made)
-            if made is not None and len(made.tick):
+            if made is not None and (rows := len(made.tick)):
+                if rows > self._bound.most:
+                    self._bound.check(rows)
                 found[place] = made
 
     def _of(self, root: Root, found: Found) -> Deltas:

@@ -6,6 +6,7 @@ intersection. Nothing is combined while some part has no solution.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from millstream.operators.rows import Intervals
 
 _SWEPT = 256
+_ROWS_AT_ONCE = 1 << 16
 
 
 class Product:
@@ -23,8 +25,8 @@ class Product:
         self._live: list[dict[tuple[int, ...], int]] = [{} for _ in widths]
         self._room = [_SWEPT] * len(widths)
 
-    def feed(self, parts: list[Intervals]) -> Intervals:
-        """What changes of the parts, each in order of change, make of the combinations."""
+    def feed(self, parts: list[Intervals]) -> Iterator[Intervals]:
+        """What changes of the parts, each in order of change, make of the combinations: many, so some at a time."""
         numbered = np.concatenate([part.change for part in parts])
         origin = np.concatenate([np.full(len(part), i, np.int64) for i, part in enumerate(parts)])
         place = np.concatenate([np.arange(len(part)) for part in parts])
@@ -41,23 +43,28 @@ class Product:
                 last = min(until, end)
                 if start < last:
                     rows.append((*others[0], *solution, *others[1], int(numbered[at]), now, start, last, weight))
+                    if len(rows) == _ROWS_AT_ONCE:
+                        yield self._intervals(rows)
+                        rows = []
             self._keep(i, solution, now, until, weight)
+        if rows:
+            yield self._intervals(rows)
+
+    def _intervals(self, rows: list[tuple[int, ...]]) -> Intervals:
         width = sum(self._widths)
         table = np.array(rows, np.int64).reshape(-1, width + 5)
         change, at_tick, begin, end_tick, weights = (np.ascontiguousarray(table[:, width + k]) for k in range(5))
         return Intervals(table[:, :width], change, at_tick, begin, end_tick, weights)
 
-    def _combinations(self, changed: int, now: int) -> list[tuple[tuple[tuple[int, ...], tuple[int, ...]], int]]:
+    def _combinations(self, changed: int, now: int) -> Iterator[tuple[tuple[tuple[int, ...], tuple[int, ...]], int]]:
         """What the other parts offer now: columns before and after those of the changed part, and the common end."""
         others = [list(self._living(i, now).items()) for i in range(len(self._live)) if i != changed]
         if not all(others):
-            return []
-        found = []
+            return
         for combination in product(*others):
             before = tuple(v for solution, _ in combination[:changed] for v in solution)
             after = tuple(v for solution, _ in combination[changed:] for v in solution)
-            found.append(((before, after), min(end for _, end in combination)))
-        return found
+            yield (before, after), min(end for _, end in combination)
 
     def _living(self, part: int, now: int) -> dict[tuple[int, ...], int]:
         live = self._live[part]
