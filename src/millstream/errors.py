@@ -108,7 +108,7 @@ class PendingLimitError(MillstreamError):
 
 
 class ChangeLimitError(MillstreamError):
-    """A query made more rows of what came at once than the limit `change_rows`; unless it was being registered, the engine stops."""
+    """A query made more rows of what came at once than `change_rows`; if not while it was registered, the engine stops."""
 
 
 class SnapshotError(MillstreamError):

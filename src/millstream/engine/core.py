@@ -27,8 +27,8 @@ from millstream.engine.query import ContinuousQuery
 from millstream.engine.registry import Registry, planned
 from millstream.engine.run import QueryRun
 from millstream.engine.turns import Outbox, Stopped
-from millstream.errors import ChangeLimitError
 from millstream.engine.unseen import Unseen
+from millstream.errors import ChangeLimitError
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner_summary import Summary
 from millstream.language.windows import Triples as TriplesWindow

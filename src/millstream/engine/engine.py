@@ -300,8 +300,8 @@ class Engine:
     @property
     @serialised
     def clock_ms(self) -> int:
-        """The time that processing has reached; t0 if nothing came yet."""
-        return self._core.clock_ms
+        """The time that processing has reached, t0 at least: it never goes back, though input may lie before t0."""
+        return max(self._core.clock_ms, self._options.t0_ms)
 
     @delivering
     @serialised

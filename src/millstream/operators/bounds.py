@@ -26,8 +26,8 @@ class RowBound:
     def check(self, rows: int) -> None:
         if rows > self.most:
             error = ChangeLimitError(
-                f"a query makes more than {self.most:,} rows of what comes at once: connect its patterns, or raise the limit "
-                f"change_rows, which is {self.limit:,}."
+                f"a query makes more than {self.most:,} rows of what comes at once; "
+                f"connect its patterns, or raise the limit change_rows, which is {self.limit:,}."
             )
             if self._on_exceeded is not None and not self._is_undone:
                 self._on_exceeded(error)
