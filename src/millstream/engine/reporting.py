@@ -215,8 +215,9 @@ class CloseReporter:
         found = [np.arange(start, min(last_ms, start + (most - 1) * step) + 1, step) for start, step in starts]
         if len(found) == 1:
             return found[0]
-        instants = np.sort(np.concatenate(found))
-        return instants[np.concatenate([[True], instants[1:] > instants[:-1]])][:most]
+        instants: Column = np.sort(np.concatenate(found))
+        distinct: Column = instants[np.concatenate([[True], instants[1:] > instants[:-1]])]
+        return distinct[:most]
 
     def next_close(self, ahead: int | None) -> int | None:
         """The next instant that may emit something, if the next delta comes at a tick."""

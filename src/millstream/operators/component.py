@@ -67,7 +67,9 @@ class JoinComponent:
         for part in apart:
             within = {v for n in part for v in patterns[n].variables}
             ours = [t for t in tests if {t.left, t.right} <= within]
-            self._subqueries.append(SubQuery(part, JoinComponent(part, patterns, ours, **self._switches, bound=bound)))
+            self._subqueries.append(
+                SubQuery(part, JoinComponent(part, patterns, ours, lazy=lazy, adaptive=adaptive, bound=bound))
+            )
         self._lay_out()
 
     def _lay_out(self) -> None:
