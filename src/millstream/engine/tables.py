@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from millstream.engine.batch import ElementBatch
 from millstream.kernels.relation import RowCounter
