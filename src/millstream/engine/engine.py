@@ -11,11 +11,11 @@ from dataclasses import asdict
 from itertools import islice
 from typing import TypeVar
 
-import numpy as np
 import pyarrow as pa
 from pyoxigraph import Triple
 
 from millstream.engine.answers import Answer
+from millstream.engine.aside import Aside
 from millstream.engine.batch import ElementBatch
 from millstream.engine.caution import Caution
 from millstream.engine.core import Core, Element, GraphChange, Happening, Stream, triples_of
@@ -30,7 +30,6 @@ from millstream.engine.singles import Singles
 from millstream.engine.snapshot import pack, unpack
 from millstream.engine.tables import largest_time
 from millstream.engine.turns import delivering, serialised
-from millstream.errors import DataError, LateElementError
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.operators.rows import ELEMENT, GRID, tick, time_of
 from millstream.rdf import Rejected, StreamElement, read_changes, read_elements, read_quads
@@ -38,7 +37,6 @@ from millstream.rdf.inputs import is_all_there
 
 DEFAULT_MAX_PENDING = 10_000_000
 _TRIPLES_A_LOAD = 1 << 16
-_MOST_REJECTED = 100_000
 
 _T = TypeVar("_T")
 
@@ -73,7 +71,7 @@ class Engine:
         self._encoder = Encoder(self._core.dictionary)
         self._ordering: Ordering[Happening] = Ordering(lateness_ms, max_jump_ms)
         self._singles = Singles(self._core, self._ordering)
-        self._rejected: list[Rejected] = []
+        self._aside = Aside(self._core, self._ordering, strict=strict)
         self._caution = Caution(self)
         self._scanning = Scanning(
             self._core,
@@ -82,8 +80,7 @@ class Engine:
             strict=strict,
             caution=self._caution,
             take_batch=self._offer_batch,
-            refuse=self._refuse,
-            set_aside=self._set_aside,
+            aside=self._aside,
         )
 
     # Datasets ---------------------------------------------------------------------------------------------------------
@@ -95,12 +92,12 @@ class Engine:
 
         `graph` takes what the source has in its default graph; named graphs of the source keep their names.
         """
-        sources = line_sources(source, format, "line", self._set_aside)
+        sources = line_sources(source, format, "line", self._aside.malformed)
         if sources is not None:
             return self._scanning.load(sources, graph_iri(graph))
         by_graph: dict[str | None, list[Triple]] = {}
         strict = self._options.strict
-        for quad in read_quads(source, format=format, base=base, on_rejected=self._set_aside, strict=strict):
+        for quad in read_quads(source, format=format, base=base, on_rejected=self._aside.malformed, strict=strict):
             name = getattr(quad.graph_name, "value", None)
             by_graph.setdefault(graph_iri(graph) if name is None else str(name), []).append(quad.triple)
         loading = Loading(self._core, self._caution)
@@ -131,7 +128,7 @@ class Engine:
         What does not name a graph concerns `graph`; without the option `time` all happens now.
         """
         strict = self._options.strict
-        changes = read_changes(source, format=format, time=time, base=base, on_rejected=self._set_aside, strict=strict)
+        changes = read_changes(source, format=format, time=time, base=base, on_rejected=self._aside.malformed, strict=strict)
         for change in changes:
             name = graph if change.graph is None else change.graph.value
             self._offer_change(change.triples, change.at_ms, name, insert=change.insert)
@@ -272,7 +269,7 @@ class Engine:
         rate = None if self._options.lateness_ms else rate_of(time, element)
         if rate is not None and self._options.max_jump_ms is not None and 1000 / rate > self._options.max_jump_ms:
             rate = None
-        sources = None if rate is None else line_sources(source, format, element, self._set_aside)
+        sources = None if rate is None else line_sources(source, format, element, self._aside.malformed)
         if rate is not None and sources is not None:
             self._scanning.read_lines(state, sources, rate)
             return ()
@@ -286,7 +283,7 @@ class Engine:
             time=time,
             element=element,
             base=base,
-            on_rejected=self._set_aside,
+            on_rejected=self._aside.malformed,
             strict=self._options.strict,
             clock_ms=clock_ms,
         )
@@ -336,7 +333,7 @@ class Engine:
         """Takes something that happens at a time, unless that time has passed."""
         ordering = self._ordering
         if not ordering.takes(at_ms):
-            self._refuse(at_ms, what)
+            self._aside.untimely(at_ms, what)
             return
         ordering.see(at_ms)
         if ordering.passes_through:
@@ -364,30 +361,7 @@ class Engine:
     @serialised
     def rejected(self) -> list[Rejected]:
         """What was set aside since the last call: source, place, reason, text."""
-        found, self._rejected = self._rejected, []
-        return found
-
-    @serialised
-    def _set_aside(self, rejected: Rejected) -> None:
-        self._core.counts["rejected"] += 1
-        self._keep_rejected(rejected)
-
-    def _keep_rejected(self, rejected: Rejected) -> None:
-        if len(self._rejected) < _MOST_REJECTED:
-            self._rejected.append(rejected)
-
-    def _refuse(self, at_ms: int, what: Happening) -> None:
-        """Sets something aside whose time cannot be taken."""
-        source = what.stream if isinstance(what, Element) else f"graph {what.graph or 'default'}"
-        reason, is_late = self._ordering.reason(at_ms), self._ordering.is_late(at_ms)
-        assert reason is not None
-        if self._options.strict:
-            raise LateElementError(f"{source}: {reason}") if is_late else DataError(reason, source=source)
-        self._core.counts["late" if is_late else "rejected"] += 1
-        decode = self._core.dictionary.decode
-        rows = [decode(np.ascontiguousarray(row)).to_pylist() for row in triples_of(what)[:10]]
-        text = "\n".join(" ".join(map(str, row)) + " ." for row in rows)
-        self._keep_rejected(Rejected(source, None, None, reason, text))
+        return self._aside.take()
 
     @property
     @serialised

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from millstream.engine.aside import Aside
 from millstream.engine.batch import ElementBatch
 from millstream.engine.caution import Caution
 from millstream.engine.core import Core, Element, Happening, Stream
@@ -23,7 +24,7 @@ from millstream.engine.ordering import Ordering
 from millstream.engine.tables import clean_table, repeats, table_batch
 from millstream.errors import DataError
 from millstream.kernels.scanner import Scanned, Scanner
-from millstream.rdf import Format, OnRejected, Rejections, StreamElement
+from millstream.rdf import Format, Rejections, StreamElement
 
 Ids = npt.NDArray[np.int64]
 _TOGETHER = 10_000
@@ -41,8 +42,7 @@ class Scanning:
         strict: bool,
         caution: Caution,
         take_batch: Callable[[Stream, ElementBatch, int], None],
-        refuse: Callable[[int, Happening], None],
-        set_aside: OnRejected,
+        aside: Aside,
     ) -> None:
         """`take_batch` takes elements that ordering takes, with how many they stand for; `refuse` those that cannot be."""
         self._core = core
@@ -51,8 +51,7 @@ class Scanning:
         self._strict = strict
         self._caution = caution
         self._take_batch = take_batch
-        self._refuse = refuse
-        self._set_aside = set_aside
+        self._aside = aside
 
     def load(self, sources: list[LineSource], graph: str | None) -> int:
         """N-Triples and N-Quads, straight from the scanner."""
@@ -114,15 +113,15 @@ class Scanning:
         # With a lateness elements wait one by one, and strict engines take what comes before a fault.
         if self._strict or not self._ordering.passes_through:
             return False
-        parts = graph_sources(source, format, time, element, self._set_aside)
+        parts = graph_sources(source, format, time, element, self._aside.malformed)
         if parts is None:
             return False
         for part in parts:
             # All of it: only who sees every quad knows where a graph ends, and which quads repeat others.
             scanner = Scanner(self._core.dictionary, graphs=True, scope=self._encoder.scope())
-            log = GraphLog(self._core.dictionary, Rejections(part.name, self._set_aside))
+            log = GraphLog(self._core.dictionary, Rejections(part.name, self._aside.malformed))
             for found, _ in scanned(part, scanner):
-                set_aside(part, found, self._set_aside)
+                set_aside(part, found, self._aside.malformed)
                 self._offer_graphs(stream, log.take(found))
             self._offer_graphs(stream, log.finish())
         return True
@@ -166,7 +165,9 @@ class Scanning:
                     self._core.dictionary.hold(held)
                 self._offer_run(stream, triples, bounds[first : place + 1], at_ms[first:place])
                 some = triples[bounds[place] : bounds[place + 1]]
-                self._refuse(checked_time(time_ms), Element(stream.iri, Intake(some, np.arange(len(some)), len(some))))
+                self._aside.untimely(
+                    checked_time(time_ms), Element(stream.iri, Intake(some, np.arange(len(some)), len(some)))
+                )
                 # Callbacks may have brought something in between.
                 first, (low_ms, high_ms) = place + 1, self._ordering.bounds
             self._offer_run(stream, triples, bounds[first:], at_ms[first:])
@@ -194,7 +195,9 @@ class Scanning:
         bounds = np.searchsorted(found.index, np.arange(first, begin + 1)).tolist()
         for number, (low, high) in enumerate(pairwise(bounds), first):
             triples = np.column_stack([found.s[low:high], found.p[low:high], found.o[low:high]])
-            self._refuse(time_at(number, rate), Element(stream.iri, Intake(triples, np.zeros(high - low, np.int64), 1)))
+            self._aside.untimely(
+                time_at(number, rate), Element(stream.iri, Intake(triples, np.zeros(high - low, np.int64), 1))
+            )
         if begin < last:
             checked_time(time_at(last - 1, rate))
             sparse = all(run.is_timed for run in stream.runs)
@@ -205,7 +208,7 @@ class Scanning:
         if self._strict:
             line, column, reason, text = found.errors[0]
             raise DataError(reason, source=source.name, line=line, column=column, text=text)
-        set_aside(source, found, self._set_aside)
+        set_aside(source, found, self._aside.malformed)
 
 
 def _together(elements: Iterator[StreamElement]) -> Iterator[list[StreamElement]]:
