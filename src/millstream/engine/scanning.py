@@ -44,7 +44,7 @@ class Scanning:
         take_batch: Callable[[Stream, ElementBatch, int], None],
         aside: Aside,
     ) -> None:
-        """`take_batch` takes elements that ordering takes, with how many they stand for; `refuse` those that cannot be."""
+        """`take_batch` takes elements that ordering takes, with how many they stand for; others go `aside`."""
         self._core = core
         self._encoder = encoder
         self._ordering = ordering
