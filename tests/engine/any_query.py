@@ -442,8 +442,8 @@ class Chronicler(Writer):
     def triples(self, least: int, most: int) -> tuple[str, ...]:
         return tuple(self.triple() for _ in range(self.size(least, most)))
 
-    def labelled(self, least: int, most: int) -> tuple[str, ...]:
-        """Triples for files, in which a label is another node than in the next."""
+    def without_blanks(self, least: int, most: int) -> tuple[str, ...]:
+        """Triples for files: a label in one of them is another node than in the next."""
         return tuple(triple for triple in self.triples(least, most) if "_:" not in triple)
 
     def steps(self, most: int, lateness_ms: int) -> list[Step]:
@@ -461,9 +461,9 @@ class Chronicler(Writer):
                     timed = None if self.chance(5) else at_ms
                     steps.append(Step(call, self.one(None, *NAMED), self.triples(1, 8), timed))
                 case "load":
-                    steps.append(Step("load", self.one(None, *NAMED), self.labelled(1, 8), None))
+                    steps.append(Step("load", self.one(None, *NAMED), self.without_blanks(1, 8), None))
                 case call:
-                    changes = tuple(f"{self.one('A', 'D')} {triple}" for triple in self.labelled(1, 6))
+                    changes = tuple(f"{self.one('A', 'D')} {triple}" for triple in self.without_blanks(1, 6))
                     steps.append(Step(call, self.one(None, *NAMED), changes, None))
         return steps
 
@@ -483,7 +483,7 @@ def write_scenario(choose: Choose, depth: int = 2, most: int = 10) -> Scenario:
 def write_session(choose: Choose, depth: int = 2, most: int = 8) -> Session:
     chronicler = Chronicler(choose, blanks=True)
     lateness_ms, t0_ms = chronicler.one(0, 0, 0, 2), chronicler.one(0, 0, 1)
-    loaded = tuple((graph, chronicler.triples(3, 12)) for graph in (None, *NAMED))
+    loaded = tuple((graph, chronicler.without_blanks(3, 12)) for graph in (None, *NAMED))
     steps: list[Step | Register | Close] = []
     registered = 0
     for step in chronicler.steps(most, lateness_ms):
@@ -527,7 +527,7 @@ def write_families(choose: Choose, depth: int = 2, most: int = 8) -> Session:
     """A session in which queries come several at a time, each time of one shape."""
     chronicler = Chronicler(choose, blanks=True)
     lateness_ms, t0_ms = chronicler.one(0, 0, 0, 2), chronicler.one(0, 0, 1)
-    loaded = tuple((graph, chronicler.triples(3, 12)) for graph in (None, *NAMED))
+    loaded = tuple((graph, chronicler.without_blanks(3, 12)) for graph in (None, *NAMED))
     text, output = ConstantAuthor(choose).query(depth), chronicler.one(*OUTPUTS)
     steps: list[Step | Register | Close] = []
     registered = 0
@@ -566,7 +566,7 @@ def write_sharing(choose: Choose, depth: int = 2, most: int = 8) -> Session:
     """A session in which queries come several at a time, different ones with patterns in common."""
     chronicler, author = Chronicler(choose, blanks=True), Author(choose)
     lateness_ms, t0_ms = chronicler.one(0, 0, 0, 2), chronicler.one(0, 0, 1)
-    loaded = tuple((graph, chronicler.triples(3, 12)) for graph in (None, *NAMED))
+    loaded = tuple((graph, chronicler.without_blanks(3, 12)) for graph in (None, *NAMED))
     author.read()
     wheres = [author.group(Place(depth)) for _ in range(chronicler.size(1, 2))]
     steps: list[Step | Register | Close] = []

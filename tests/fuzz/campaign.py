@@ -17,7 +17,7 @@ from dataclasses import dataclass
 MOST_FAILURES = 5
 """A target that has failed as often is not tried again: it is the same fault, most likely."""
 LONGEST_TURN_S = 60.0
-SHARES = {"sessions": 5, "together": 2, "cells": 3, "readers": 2}
+SHARES = {"sessions": 5, "alone": 4, "cells": 3, "readers": 2}
 """What gets more time than others: a case takes long, or there is most to find."""
 _STARTING_S = 60.0
 

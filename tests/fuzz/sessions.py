@@ -1,6 +1,6 @@
 """Sessions of all features against the reference evaluator, and the same queries in the cells of a job.
 
-What fails can be made smaller: `python -m tests.fuzz.sessions TARGET SEED`.
+What fails can be made smaller: `python -m tests.fuzz.sessions SEED`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from millstream import Engine
 from millstream.errors import MillstreamError
 from tests.engine import any_query
 from tests.engine.any_query import Chronicler
-from tests.engine.machines import compare_with_engines_of_their_own, forget_all_that_may_be, run_session
+from tests.engine.machines import forget_all_that_may_be, run_session
 from tests.engine.scenarios import NODES, PREDICATES, Session
 from tests.fuzz.shrinking import shrunk, told
 from tests.pipeline.simulation import Element
@@ -41,21 +41,9 @@ def _run_session(session: Session, chance: Random) -> None:
     run_session(session, chance.choice(AFTER_EACH), take_each=chance.random() < 0.5, **options)
 
 
-def _run_together(session: Session, chance: Random) -> None:
-    compare_with_engines_of_their_own(session, chance.randrange(1, 6), calls_back=chance.random() < 0.5)
-
-
-_RUNS = {"sessions": _run_session, "together": _run_together}
-
-
 def sessions(chance: Random) -> None:
     """Every query answers as recomputed, whatever else runs, whatever is done to the engine in between."""
     _run_session(some_session(chance), chance)
-
-
-def together(chance: Random) -> None:
-    """Every query answers as in an engine of its own, where elements come one by one instead of in tables."""
-    _run_together(some_session(chance), chance)
 
 
 def cells(chance: Random) -> None:
@@ -87,17 +75,17 @@ def _setting(chance: Random) -> Setting:
             now += chance.choice([0, 0, 1, 1, 2, 5])
             at_ms = now - (chance.randrange(4) if lateness_ms or chance.random() < 0.15 else 0)
             op = chance.choice([1, 1, -1]) if source.changes else 1
-            found.append(Element(tuple(dict.fromkeys(chronicler.labelled(1, 3))) or (_SOME,), at_ms, op))
+            found.append(Element(tuple(dict.fromkeys(chronicler.without_blanks(1, 3))) or (_SOME,), at_ms, op))
         elements.append(tuple(found))
     text = TimedAuthor(chance.randrange).query(chance.choice([1, 2]))
     output = chance.choice([None, "istream", "dstream", "rstream", "changes", "changes"])
-    return Setting(text, output, lateness_ms, chronicler.labelled(0, 4), tuple(sources), tuple(elements))
+    return Setting(text, output, lateness_ms, chronicler.without_blanks(0, 4), tuple(sources), tuple(elements))
 
 
 _SOME = f"{NODES[0]} {PREDICATES[0]} {NODES[1]} ."
 
 
-def main(name: str, seed: int) -> None:
+def main(seed: int) -> None:
     """Shows the smallest session that fails in the way that a seed does."""
     chance = Random(seed)
     session = some_session(chance)
@@ -107,7 +95,7 @@ def main(name: str, seed: int) -> None:
         again = Random()
         again.setstate(rest)
         try:
-            _RUNS[name](smaller, again)
+            _run_session(smaller, again)
         except AssertionError as error:
             return str(error) or "an assertion"
         except Exception as error:
@@ -119,4 +107,4 @@ def main(name: str, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(int(sys.argv[1]))

@@ -16,6 +16,7 @@ from millstream.kernels.join import FOREVER, IntervalJoin
 from millstream.kernels.merge import TimeMerge
 from millstream.kernels.scanner import Scanned, Scanner
 from millstream.kernels.scanner_summary import Summary
+from tests.engine import alone
 from tests.fuzz import garbage, queries, readers, sessions, states
 
 Target = Callable[[Random], None]
@@ -232,6 +233,6 @@ TARGETS: dict[str, Target] = {
     "blobs": states.blobs,
     "static": states.static,
     "sessions": sessions.sessions,
-    "together": sessions.together,
+    "alone": alone.check,
     "cells": sessions.cells,
 }

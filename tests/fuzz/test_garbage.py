@@ -22,7 +22,7 @@ RUNS = {
     "blobs": 100,
     "static": 200,
     "sessions": 20,
-    "together": 8,
+    "alone": 8,
     "cells": 6,
 }
 
