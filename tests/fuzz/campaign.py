@@ -56,7 +56,7 @@ class Campaign:
 
     def _turn(self, name: str, seconds: float) -> None:
         tally = self._tallies[name]
-        began = time.monotonic()
+        before, began = tally.runs, time.monotonic()
         with tempfile.TemporaryFile() as complaints:
             command = [sys.executable, "-m", "tests.fuzz.turn", name, str(tally.next_seed), str(seconds), str(self._limit_s)]
             with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=complaints) as process:
@@ -68,7 +68,8 @@ class Campaign:
                 complaints.seek(0)
                 print(complaints.read().decode("utf-8", "replace")[-6000:])
                 print(f"{name}: {failed}")
-                print(f"repeat: {repeated(name, tally.next_seed - 1)}", flush=True)
+                if tally.runs > before:
+                    print(f"repeat: {repeated(name, tally.next_seed - 1)}", flush=True)
 
     def _listen(self, process: subprocess.Popen[bytes], tally: Tally) -> str:
         """Counts what a turn tells until it ends; gives why it had to be ended."""

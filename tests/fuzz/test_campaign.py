@@ -58,3 +58,10 @@ def test_what_goes_wrong_is_told_with_its_seed_and_the_campaign_goes_on(
 def test_a_campaign_that_finds_nothing_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert Campaign([f"{__name__}:sound"], seconds=1, first=0, limit_s=5).run() == 0
     assert "failures" in capsys.readouterr().out
+
+
+def test_a_target_that_does_not_start_is_given_up(capsys: pytest.CaptureFixture[str]) -> None:
+    assert Campaign([f"{__name__}:nowhere"], seconds=60, first=0, limit_s=5).run() == 1
+    out = capsys.readouterr().out
+    assert "has no attribute 'nowhere'" in out
+    assert "repeat" not in out
