@@ -51,10 +51,11 @@ class Campaign:
                 break
             # Who had least of its share is next, so that slow starts and long cases are made up for.
             name = min(names, key=lambda n: self._tallies[n].seconds / SHARES.get(n, 1))
-            self._turn(name, min(LONGEST_TURN_S, max(1.0, self._seconds / len(names) / 2), left))
-        return self._tell()
+            self.turn(name, min(LONGEST_TURN_S, max(1.0, self._seconds / len(names) / 2), left))
+        return self.tell()
 
-    def _turn(self, name: str, seconds: float) -> None:
+    def turn(self, name: str, seconds: float) -> None:
+        """One target, until it fails or its time is over, which begins when it has started."""
         tally = self._tallies[name]
         before, began = tally.runs, time.monotonic()
         with tempfile.TemporaryFile() as complaints:
@@ -88,7 +89,8 @@ class Campaign:
                 tally.runs += len(lines)
                 tally.next_seed = int(lines[-1]) + 1
 
-    def _tell(self) -> int:
+    def tell(self) -> int:
+        """What became of all targets; 1 if anything failed."""
         print(f"{'target':<20} {'runs':>10} {'seconds':>9} {'failures':>9}")
         for name, tally in sorted(self._tallies.items()):
             print(f"{name:<20} {tally.runs:>10,} {tally.seconds:>9.0f} {tally.failures:>9}")
