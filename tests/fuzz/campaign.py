@@ -42,17 +42,22 @@ class Campaign:
         self._limit_s = limit_s
 
     def run(self) -> int:
-        """Until the time is over; 1 if anything failed."""
+        """Until the time is over, or somebody has seen enough; 1 if anything failed."""
         print(f"{len(self._tallies)} targets, {self._seconds / 60:g} minutes, seeds from {self._first}", flush=True)
-        until = time.monotonic() + self._seconds
+        try:
+            self._take_turns(time.monotonic() + self._seconds)
+        except KeyboardInterrupt:
+            pass
+        return self.tell()
+
+    def _take_turns(self, until: float) -> None:
         while (left := until - time.monotonic()) > 0:
             names = [name for name, tally in self._tallies.items() if tally.failures < MOST_FAILURES]
             if not names:
-                break
+                return
             # Who had least of its share is next, so that slow starts and long cases are made up for.
             name = min(names, key=lambda n: self._tallies[n].seconds / SHARES.get(n, 1))
             self.turn(name, min(LONGEST_TURN_S, max(1.0, self._seconds / len(names) / 2), left))
-        return self.tell()
 
     def turn(self, name: str, seconds: float) -> None:
         """One target, until it fails or its time is over, which begins when it has started."""
