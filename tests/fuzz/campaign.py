@@ -6,6 +6,7 @@ may take, the last seed told is the one that did it, and the next turn goes on b
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import subprocess
@@ -44,10 +45,8 @@ class Campaign:
     def run(self) -> int:
         """Until the time is over, or somebody has seen enough; 1 if anything failed."""
         print(f"{len(self._tallies)} targets, {self._seconds / 60:g} minutes, seeds from {self._first}", flush=True)
-        try:
+        with contextlib.suppress(KeyboardInterrupt):
             self._take_turns(time.monotonic() + self._seconds)
-        except KeyboardInterrupt:
-            pass
         return self.tell()
 
     def _take_turns(self, until: float) -> None:
