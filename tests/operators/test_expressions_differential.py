@@ -6,7 +6,7 @@ compared: DEPARTURES lists them with the reason. Terms are given in the spelling
 
 from contextlib import ExitStack, contextmanager
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from unittest.mock import patch
 
 import numpy as np
@@ -17,7 +17,7 @@ from pyoxigraph import Literal, NamedNode, Store, Variable
 from millstream.kernels.dictionary import Dictionary
 from millstream.language import algebra as a
 from millstream.language.printer import Printer
-from millstream.operators.expressions import Evaluator, arithmetic, dates, rows
+from millstream.operators.expressions import Bounds, Evaluator, arithmetic, dates, rows
 from millstream.operators.expressions.clock import now
 from millstream.operators.expressions.values import XSD, ExpressionError, Space, read_term
 
@@ -96,7 +96,7 @@ DEPARTURES = {
     XSD + "string": (lambda v: v.space in (Space.FLOAT, Space.DOUBLE) and not 1e-6 <= abs(v.value) < 1e6,),
 }
 
-arithmetic_calculate, strdt = arithmetic.calculate, rows.FUNCTIONS["STRDT"]
+arithmetic_calculate, strdt = partial(arithmetic.calculate, Bounds()), partial(rows.BOUNDED["STRDT"], Bounds())
 rows_casts = dict(rows.CASTS)
 
 
@@ -113,7 +113,7 @@ def _inexact(operation):
 
 def _matches_nothing(pattern):
     try:
-        return rows.strings.regex.matches("", pattern.lexical)
+        return rows.strings.regex.compiled(pattern.lexical, "").matches("", Bounds())
     except ExpressionError:
         return False
 
@@ -124,7 +124,8 @@ def noting(departures):
 
     def noted(name, function):
         def call(*arguments):
-            if any(departs(*arguments) for departs in DEPARTURES[name]):
+            operands = [each for each in arguments if not isinstance(each, Bounds)]
+            if any(departs(*operands) for departs in DEPARTURES[name]):
                 departures.append(name)
             return function(*arguments)
 
@@ -132,8 +133,8 @@ def noting(departures):
 
     with ExitStack() as stack:
         for name in DEPARTURES:
-            if name in rows.FUNCTIONS or name in rows.CASTS:
-                table = rows.FUNCTIONS if name in rows.FUNCTIONS else rows.CASTS
+            table = next((t for t in (rows.FUNCTIONS, rows.BOUNDED, rows.CASTS) if name in t), None)
+            if table is not None:
                 stack.enter_context(patch.dict(table, {name: noted(name, table[name])}))
             else:
                 module = rows.arithmetic if name in ("calculate", "plus", "minus") else rows
@@ -167,7 +168,7 @@ def by_rows(expression, solutions):
     for solution in solutions:
         departures = []
         with noting(departures):
-            compiled = rows.RowCompiler({v: i for i, v in enumerate(VARIABLES)}, now(0), None).compile(expression)
+            compiled = rows.RowCompiler({v: i for i, v in enumerate(VARIABLES)}, now(0), None, Bounds()).compile(expression)
             try:
                 value = compiled([None if t is None else read_term(str(t)) for t in solution]).text()
             except ExpressionError:

@@ -23,7 +23,7 @@ from pyoxigraph import Literal, NamedNode, RdfFormat, Store, parse
 
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators.aggregates.terms import value_key
-from millstream.operators.expressions import arithmetic, numbers
+from millstream.operators.expressions import Bounds, arithmetic, numbers
 from millstream.operators.expressions.values import (
     DECIMAL,
     DOUBLE,
@@ -150,7 +150,7 @@ def aggregate(spec: AggregateSpec, operands: Texts) -> str | None:
         case "SUM":
             return exact_sum(values).text()
         case "AVG":
-            return arithmetic.calculate("/", exact_sum(values), integer(len(values))).text()
+            return arithmetic.calculate(Bounds(), "/", exact_sum(values), integer(len(values))).text()
         case "GROUP_CONCAT":
             if any(v.space == Space.BLANK for v in values):
                 return None
@@ -169,7 +169,9 @@ def aggregate(spec: AggregateSpec, operands: Texts) -> str | None:
     middle = len(ordered) // 2
     if len(ordered) % 2:
         return ordered[middle].text()
-    return arithmetic.calculate("/", arithmetic.calculate("+", ordered[middle - 1], ordered[middle]), integer(2)).text()
+    return arithmetic.calculate(
+        Bounds(), "/", arithmetic.calculate(Bounds(), "+", ordered[middle - 1], ordered[middle]), integer(2)
+    ).text()
 
 
 Row = tuple[str | None, ...]

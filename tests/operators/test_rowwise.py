@@ -18,7 +18,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.row_program import Operation, RowProgram
 from millstream.language import algebra as a
-from millstream.operators.expressions import Evaluator
+from millstream.operators.expressions import Bounds, Evaluator
 from millstream.operators.expressions.clock import now
 from millstream.operators.expressions.comparison import effective_boolean
 from millstream.operators.expressions.rows import RowCompiler
@@ -84,7 +84,7 @@ solutions = st.lists(st.tuples(*[st.one_of(terms, st.none())] * 3), min_size=1, 
 
 def value_of(expression: a.Expression, names: tuple[Variable, ...], row: tuple[str | None, ...]) -> str | None:
     """The definition: one solution, in N-Triples syntax."""
-    compiled = RowCompiler({v: i for i, v in enumerate(names)}, now(0), None).compile(expression)
+    compiled = RowCompiler({v: i for i, v in enumerate(names)}, now(0), None, Bounds()).compile(expression)
     try:
         return compiled([None if text is None else read_term(text) for text in row]).text()
     except ExpressionError:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from millstream import Engine
 from millstream.errors import UnsupportedQueryError
+from millstream.limits import Limits
 from millstream.pipeline.loading import load_datasets
 from millstream.pipeline.spread import Spread, StreamedSource, spread
 from millstream.pipeline.static import StaticData
@@ -165,3 +166,17 @@ def test_a_cell_without_rows_tells_what_datasets_give_also_if_the_first_element_
     answers, _ = expected(setting)
     assert len(answers) == 9
     assert Counter(job.answers) == answers
+
+
+def test_cells_have_the_limits_of_their_job() -> None:
+    text = (
+        "SELECT ?s ?v (COUNT(*) AS ?n) { STREAM <http://e/s> [RANGE 9] { ?s <http://e/p> ?x } "
+        'BIND(COALESCE(CONCAT(?x, ?x), "too long") AS ?v) } GROUP BY ?s ?v'
+    )
+    elements = [Element((f'<http://e/{i}> <http://e/p> "{"a" * i}" .',), i) for i in range(1, 9)]
+    for cells in (1, 3):
+        plan = spread(text, [StreamedSource("http://e/s")], cells=cells, output="changes", limits=Limits(value_bytes=10))
+        job = Job(Spread.from_json(plan.to_json()), None, seed=1)
+        job.trigger([elements])
+        found = {row[0]: row[1] for _, weight, row in job.answers if weight > 0}
+        assert found == {f"<http://e/{i}>": '"too long"' if i > 5 else f'"{"a" * 2 * i}"' for i in range(1, 9)}

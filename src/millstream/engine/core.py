@@ -34,6 +34,7 @@ from millstream.kernels.scanner_summary import Summary
 from millstream.language.windows import Triples as TriplesWindow
 from millstream.operators.bounds import RowBound
 from millstream.operators.dataflow import Dataflow
+from millstream.operators.expressions import Bounds
 from millstream.operators.rows import ELEMENT, EXPIRY, tick, time_of
 from millstream.plan.nodes import Node
 
@@ -109,6 +110,7 @@ class Core:
         """The streams of which something waits for an instant."""
         self.before = NEVER
         self.counts = {"changes": 0, "late": 0, "rejected": 0}
+        self.value_bounds = Bounds(options.limits)
         self.lock: RLock | Stopped = RLock()
         """Held by whoever touches anything of this."""
         self.outbox = Outbox()
@@ -131,6 +133,7 @@ class Core:
             "triples": sum(s.triples for s in streams),
             "kept": sum(s.kept for s in streams),
             **self.counts,
+            "refused": self.value_bounds.refused,
         }
 
     def _stop(self, error: ChangeLimitError) -> None:
@@ -375,6 +378,7 @@ class Core:
             "streams": [(s.iri, s.elements, s.triples, s.kept) for s in self.streams.values()],
             "before": self.before,
             "counts": self.counts,
+            "refused": self.value_bounds.refused,
             **self.registry.dump(),
         }
 
@@ -392,3 +396,4 @@ class Core:
             self._summarise(stream)
         self.before = state["before"]
         self.counts = state["counts"]
+        self.value_bounds.refused = state["refused"]

@@ -163,7 +163,7 @@ class Registry:
         core, (_, _, now_ms) = self._core, query.registered_with
         operator = Dataflow(
             core.dictionary,
-            Evaluator(core.dictionary, now_ms=now_ms, base=query.query.base),
+            Evaluator(core.dictionary, now_ms=now_ms, base=query.query.base, bounds=core.value_bounds),
             lazy=core.options.lazy,
             adaptive=core.options.adaptive,
             salt=query.text,

@@ -9,13 +9,14 @@ from pyoxigraph import Variable
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators import closure, comparing_join, construct, equality, grouping, ranking, relational, shaping
 from millstream.operators.aggregates.accumulators import AggregateSpec
+from millstream.operators.expressions import Bounds
 from millstream.operators.keeping import Keeper
 from millstream.operators.operator import Operator
 from millstream.operators.shaping import truth_ids
 from millstream.plan import nodes as n
 
 
-def build(node: n.Node, dictionary: Dictionary, keeper: Keeper, salt: str) -> Operator:
+def build(node: n.Node, dictionary: Dictionary, keeper: Keeper, salt: str, bounds: Bounds) -> Operator:
     """The operator of a node that is no leaf and looks at more than one row (`rowwise` has the others).
 
     `salt` tells the blank nodes that it makes from those of other queries.
@@ -42,7 +43,7 @@ def build(node: n.Node, dictionary: Dictionary, keeper: Keeper, salt: str) -> Op
                 len(left.variables), len(right.variables), places[0], operator, places[1], dictionary
             )
         case n.Group():
-            return _group(node, dictionary, keeper)
+            return _group(node, dictionary, keeper, bounds)
         case n.TopK(inner, conditions, completion, offset, limit, tag):
             keys = _places(tuple(v for v, _ in conditions), inner.variables)
             ordered = tuple((place, down) for place, (_, down) in zip(keys, conditions, strict=True))
@@ -79,7 +80,7 @@ def _join(node: n.Join) -> Operator:
     )
 
 
-def _group(node: n.Group, dictionary: Dictionary, keeper: Keeper) -> Operator:
+def _group(node: n.Group, dictionary: Dictionary, keeper: Keeper, bounds: Bounds) -> Operator:
     variables = node.input.variables
     specs = tuple(
         AggregateSpec(
@@ -88,7 +89,7 @@ def _group(node: n.Group, dictionary: Dictionary, keeper: Keeper) -> Operator:
         for _, g in node.aggregates
     )
     keys, solution = _places(node.keys, variables), _places(node.solution, variables)
-    return grouping.Group(len(variables), keys, specs, dictionary, keeper, solution)
+    return grouping.Group(len(variables), keys, specs, dictionary, keeper, solution, bounds)
 
 
 def _closure(node: n.Closure, dictionary: Dictionary, keeper: Keeper) -> Operator:

@@ -145,7 +145,7 @@ class Dataflow:
             return RowWise(step.chain, self._dictionary, self._evaluator, self._keeper)
         if isinstance(step.node, Solutions | Quads | Arriving | Given):
             return None
-        return build(step.node, self._dictionary, self._keeper, self._salt)
+        return build(step.node, self._dictionary, self._keeper, self._salt, self._evaluator.bounds)
 
     def _arrange(self) -> None:
         self._inputs = [tuple(self._steps[i] for i in step.inputs) for step in self._steps]

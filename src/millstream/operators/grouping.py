@@ -9,6 +9,7 @@ import numpy as np
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.groups import GroupTable
 from millstream.operators.aggregates.accumulators import AggregateSpec, step_of
+from millstream.operators.expressions import Bounds
 from millstream.operators.rows import Column, Deltas
 
 
@@ -35,6 +36,7 @@ class Group:
         dictionary: Dictionary,
         keeper: Holder,
         solution: tuple[int, ...] = (),
+        bounds: Bounds | None = None,
     ) -> None:
         for place in (*keys, *solution, *(s.operand for s in aggregates if s.operand is not None)):
             if not 0 <= place < width:
@@ -42,7 +44,9 @@ class Group:
         self._has_keys = bool(keys)
         self._keeper = keeper
         self._table = GroupTable(width, keys, len(aggregates))
-        self._steps = [(place, *step_of(spec, dictionary, solution)) for place, spec in enumerate(aggregates)]
+        self._steps = [
+            (place, *step_of(spec, dictionary, solution, bounds or Bounds())) for place, spec in enumerate(aggregates)
+        ]
         self._nothing = Deltas(np.empty((0, len(keys) + len(aggregates)), np.int64), *np.empty((3, 0), np.int64))
 
     def begin(self, at_tick: int, change: int) -> Deltas:

@@ -34,7 +34,9 @@ class Bucket:
         assert spread.stages is not None
         self._spread = spread
         self._width = len(spread.stages.cells.variables) - 1
-        self._core = PartCore(Options(0, spread.t0_ms, KEEPS_ALL, False, True, True, True), spread.stages.rest)
+        self._core = PartCore(
+            Options(0, spread.t0_ms, KEEPS_ALL, False, True, True, True, spread.limits), spread.stages.rest
+        )
         self._started = False
 
     def take(self, blobs: list[bytes]) -> Outcome:

@@ -77,7 +77,7 @@ class Cell:
         self._spread = spread
         self._number = number
         plan = spread.plan if spread.stages is None else spread.stages.cells
-        self._core = PartCore(Options(0, spread.t0_ms, KEEPS_ALL, False, True, True, True), plan)
+        self._core = PartCore(Options(0, spread.t0_ms, KEEPS_ALL, False, True, True, True, spread.limits), plan)
         self._ends = Ends(spread)
         rates, ordered = [s.fraction for s in spread.sources], [s.ordered for s in spread.sources]
         self.clock = Clock(rates, ordered, spread.lateness_ms)

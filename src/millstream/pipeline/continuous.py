@@ -24,6 +24,7 @@ from pyspark.sql import functions as f
 from millstream.engine.options import graph_iri, named_iri
 from millstream.errors import OptionError
 from millstream.language.windows import parse_duration
+from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.pipeline.frames import ended_blobs, pack_frame
 from millstream.pipeline.loading import load_datasets
 from millstream.pipeline.partitions import with_partitions
@@ -98,6 +99,7 @@ def continuous(
     sizes: Mapping[int, float] | None = None,
     once: bool = False,
     dead_letter: str | None = None,
+    limits: Limits | None = None,
     spark: SparkSession | None = None,
 ) -> DataFrame:
     """A streaming DataFrame of answers: `at_ms`, `weight`, one string column a variable.
@@ -105,7 +107,7 @@ def continuous(
     `streams` and `changes` are DataFrames, paths or `files(...)`; `datasets` what the graphs hold at the start, by graph,
     None being the default graph. `sizes`, by the place of a triple pattern in the query, say how large views are relative to
     each other, for choosing cells. `once`: paths end with the files that are there, and so do windows. `dead_letter` is a
-    folder for what is malformed.
+    folder for what is malformed. `limits` bound what expressions make, as those of an engine.
     """
     job = plan_job(
         text,
@@ -120,6 +122,7 @@ def continuous(
         sizes=sizes,
         once=once,
         dead_letter=dead_letter,
+        limits=limits,
         spark=spark,
     )
     return job.answers()
@@ -141,6 +144,7 @@ def plan_job(
     sample: bool = False,
     once: bool = False,
     dead_letter: str | None = None,
+    limits: Limits | None = None,
     spark: SparkSession | None = None,
     before: Spread | None = None,
     open_end: bool = False,
@@ -171,6 +175,7 @@ def plan_job(
         lateness_ms=_milliseconds(lateness),
         now_ms=now_ms,
         before=before,
+        limits=limits or DEFAULT_LIMITS,
     )
     planned = planning(sizes=sizes)
     if sample and before is None and len(planned.cells.variables):

@@ -173,6 +173,7 @@ class _SparkRun:
             open_end=options.checkpoint is not None,
             spark=spark,
             before=Spread.from_json(plan.read_text()) if plan.exists() else None,
+            limits=options.limits,
             on_rejected=self._malformed_dataset,
         )
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators.dataflow import Dataflow
-from millstream.operators.expressions import Evaluator
+from millstream.operators.expressions import Bounds, Evaluator
 from millstream.operators.matching import Matcher
 from millstream.pipeline.spread import Spread, StreamedSource
 from millstream.plan.cells import Cells
@@ -38,7 +38,7 @@ class Router:
 
     def __init__(self, spread: Spread, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
-        evaluator = Evaluator(dictionary, now_ms=spread.now_ms, base=spread.query.base)
+        evaluator = Evaluator(dictionary, now_ms=spread.now_ms, base=spread.query.base, bounds=Bounds(spread.limits))
         self._dataflow = Dataflow(dictionary, evaluator)
         self._dataflow.add(spread.plan)
         self._spread = spread

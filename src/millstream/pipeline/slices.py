@@ -266,6 +266,7 @@ def changed_message(before: str, now: str) -> str:
         "now_ms": "NOW()",
         "asked": "the number of cells",
         "datasets": "the datasets",
+        "limits": "the limits",
         "layout": "the layout of millstream's state",
     }
     changed = [name for name in names if old.get(name) != new.get(name)]

@@ -18,6 +18,7 @@ from pyoxigraph import BlankNode, Variable
 from millstream.engine.options import output_named
 from millstream.language import algebra as a
 from millstream.language import parse_query
+from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.plan.ahead import Ahead, ahead_of
 from millstream.plan.cells import Cells, cells_at_rest, cells_for
 from millstream.plan.compiler import compile_query
@@ -64,6 +65,7 @@ class Spread:
     """What the datasets come to, as one number: a job goes on only with those it began with."""
     is_ahead: bool = False
     """Whether it is of the parts that are evaluated before streams begin, not of what streams reach."""
+    limits: Limits = DEFAULT_LIMITS
 
     @cached_property
     def query(self) -> a.Query:
@@ -162,6 +164,7 @@ class Spread:
             "asked": self.asked,
             "datasets": self.datasets,
             "is_ahead": self.is_ahead,
+            "limits": asdict(self.limits),
         }
         return json.dumps(fields, sort_keys=True)
 
@@ -197,6 +200,7 @@ class Spread:
             fields["asked"],
             fields.get("datasets", ""),
             fields.get("is_ahead", False),
+            Limits.of(fields.get("limits", {})),
         )
 
 
@@ -212,13 +216,15 @@ def spread(
     now_ms: int = 0,
     sizes: Mapping[int, float] | None = None,
     before: Spread | None = None,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Spread:
     """Plans a query for at most so many cells; raises for queries and outputs that are not run.
 
     `sizes` of the views, by the number of the pattern in the query. With the plan of `before`, if as many cells were asked
     for: a job that goes on must find its triples where they went.
     """
-    draft = Spread(text, output, base, tuple(sources), Cells((), (), ""), t0_ms, lateness_ms, now_ms, cells)
+    nowhere = Cells((), (), "")
+    draft = Spread(text, output, base, tuple(sources), nowhere, t0_ms, lateness_ms, now_ms, cells, limits=limits)
     if before is not None and before.asked == cells and before.text == text:
         return replace(draft, cells=before.cells)
     changing = any(s.changes for s in sources)

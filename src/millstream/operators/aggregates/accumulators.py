@@ -14,6 +14,7 @@ from millstream.kernels.ranked import Rank, Ranked
 from millstream.kernels.sums import Sums
 from millstream.operators.aggregates.rest import RestOfSums
 from millstream.operators.aggregates.terms import Terms, value_key
+from millstream.operators.expressions import Bounds
 from millstream.operators.ordering import term_key
 
 
@@ -48,25 +49,26 @@ _ANY_REPEATS = frozenset({"MIN", "MAX", "SAMPLE"})
 """Aggregates for which DISTINCT makes no difference."""
 
 
-def step_of(spec: AggregateSpec, dictionary: Dictionary, solution: tuple[int, ...]) -> Step:
+def step_of(spec: AggregateSpec, dictionary: Dictionary, solution: tuple[int, ...], bounds: Bounds) -> Step:
     """What does an aggregate for a batch; `solution` are the columns that `*` stands for."""
-    accumulate = _accumulator(spec, dictionary).accumulate
+    accumulate = _accumulator(spec, dictionary, bounds).accumulate
     if spec.operand is None:
         return accumulate, -1, Distinct(solution) if spec.distinct else None
     distinct = spec.distinct and spec.function not in _ANY_REPEATS
     return accumulate, spec.operand, Distinct((spec.operand,)) if distinct else None
 
 
-def _accumulator(spec: AggregateSpec, dictionary: Dictionary) -> Accumulator:
+def _accumulator(spec: AggregateSpec, dictionary: Dictionary, bounds: Bounds) -> Accumulator:
     function = spec.function
     if function == "COUNT":
         return RowCounts() if spec.operand is None and not spec.distinct else Counts()
     if spec.operand is None:
         raise ValueError(f"{function} needs an operand")
     if function in ("SUM", "AVG"):
-        return Sums(dictionary, RestOfSums(dictionary), function == "AVG")
+        return Sums(dictionary, RestOfSums(dictionary, bounds), function == "AVG")
     if function not in _WHICH:
         raise ValueError(f"there is no aggregate {function}")
     by_value = function not in _IN_TERM_ORDER
     separator = " " if spec.separator is None else spec.separator
-    return Ranked(dictionary, Terms(dictionary, value_key if by_value else term_key, separator), _WHICH[function], by_value)
+    terms = Terms(dictionary, value_key if by_value else term_key, separator, bounds)
+    return Ranked(dictionary, terms, _WHICH[function], by_value)

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators.expressions import arithmetic, numbers
+from millstream.operators.expressions.bounds import Bounds, LimitError
 from millstream.operators.expressions.values import (
     DECIMAL,
     DOUBLE,
@@ -93,8 +94,9 @@ def _rounded(exact: Fraction, space: Space) -> float:
 class RestOfSums:
     """The rests of one aggregate's sums by slot."""
 
-    def __init__(self, dictionary: Dictionary) -> None:
+    def __init__(self, dictionary: Dictionary, bounds: Bounds) -> None:
         self._dictionary = dictionary
+        self._bounds = bounds
         self._rests: dict[int, Rest] = {}
 
     def __contains__(self, slot: int) -> bool:
@@ -117,10 +119,18 @@ class RestOfSums:
         rest.exact = _EXACT.add(rest.exact, Decimal(total).scaleb(-scale, _EXACT))
 
     def result(self, slot: int, total: int, scale: int, decimals: bool, count: int, average: bool) -> int:
-        """The id of a sum, or of an average: that is the sum, rounded if it is not exact, divided by the count."""
+        """The id of a sum, or of an average: that is the sum, rounded if it is not exact, divided by the count.
+
+        An error if it has too many digits.
+        """
         found = self._rests.get(slot, Rest()).total(Decimal(total).scaleb(-scale, _EXACT), decimals)
-        if average:
-            found = arithmetic.calculate("/", found, integer(count))
+        try:
+            if average:
+                found = arithmetic.calculate(self._bounds, "/", found, integer(count))
+            elif found.space <= DECIMAL:
+                found = arithmetic.exact_number(self._bounds, found.space, found.value)
+        except LimitError:
+            return -1
         return self._dictionary.encode_one(found.text())
 
     def forget(self, slot: int) -> None:

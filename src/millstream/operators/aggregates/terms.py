@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators.expressions import arithmetic
+from millstream.operators.expressions.bounds import Bounds, LimitError, size_of
 from millstream.operators.expressions.values import BLANK, Value, integer, read_term, string
 from millstream.operators.ordering import Key, order_key, term_key
 
@@ -23,8 +24,9 @@ def value_key(value: Value) -> Key:
 class Terms:
     """Terms by id for `kernels.ranked`: their keys, half their sum, and all of them joined."""
 
-    def __init__(self, dictionary: Dictionary, key: Callable[[Value], Key], separator: str) -> None:
+    def __init__(self, dictionary: Dictionary, key: Callable[[Value], Key], separator: str, bounds: Bounds) -> None:
         self._dictionary = dictionary
+        self._bounds = bounds
         self._key = key
         self._separator = separator
 
@@ -38,14 +40,26 @@ class Terms:
         return self._read(term_id).is_numeric
 
     def halve(self, left: int, right: int) -> int:
-        """Half the sum of two numbers."""
-        total = arithmetic.calculate("+", self._read(left), self._read(right))
-        return self._dictionary.encode_one(arithmetic.calculate("/", total, _TWO).text())
+        """Half the sum of two numbers; an error if it has too many digits."""
+        try:
+            total = arithmetic.calculate(self._bounds, "+", self._read(left), self._read(right))
+            half = arithmetic.calculate(self._bounds, "/", total, _TWO)
+        except LimitError:
+            return -1
+        return self._dictionary.encode_one(half.text())
 
     def join(self, ids: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]) -> int:
-        """The string of all terms, each as often as it counts; an error if one is a blank node."""
-        values = [read_term(self._dictionary.decode_one(term_id)) for term_id in ids.tolist()]
-        if any(value.space == BLANK for value in values):
+        """The string of all terms, each as often as it counts; an error if one is a blank node, or if it is too long."""
+        parts: list[str] = []
+        separator, size = size_of(self._separator), 0
+        try:
+            for term_id, count in zip(ids.tolist(), counts.tolist(), strict=True):
+                value = self._read(term_id)
+                if value.space == BLANK:
+                    return -1
+                size += (size_of(value.lexical) + separator) * count
+                self._bounds.check(size - separator)
+                parts += [value.lexical] * count
+        except LimitError:
             return -1
-        parts = [value.lexical for value, count in zip(values, counts.tolist(), strict=True) for _ in range(count)]
         return self._dictionary.encode_one(string(self._separator.join(parts)).text())

@@ -2,9 +2,10 @@
 
 `values` says what a term's value is (`numbers`, `dates`, `durations` read and spell them); `comparison`, `arithmetic`,
 `strings`, `clock`, `casts` and `regex` are the operators and functions of section 17 on values; `rows` puts them
-together for one solution, `columns` for many at once.
+together for one solution, `columns` for many at once. `bounds` is how much may become of a value.
 """
 
+from millstream.operators.expressions.bounds import Bounds
 from millstream.operators.expressions.evaluator import Evaluator
 
-__all__ = ["Evaluator"]
+__all__ = ["Bounds", "Evaluator"]

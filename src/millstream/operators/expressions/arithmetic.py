@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from millstream.operators.expressions import numbers
+from millstream.operators.expressions.bounds import Bounds
 from millstream.operators.expressions.values import (
     DECIMAL,
     FLOAT,
@@ -34,28 +35,33 @@ def promote(number: Value, space: Space) -> Any:
     return numbers.single_of(value) if space == FLOAT else numbers.double_of(value)
 
 
-def calculate(operator: str, left: Value, right: Value) -> Value:
+def calculate(bounds: Bounds, operator: str, left: Value, right: Value) -> Value:
     """One of `+`, `-`, `*`, `/`; what two integers are divided into is a decimal."""
     if not left.is_numeric or not right.is_numeric:
         raise ExpressionError
     space, x, y = promoted(left, right)
     if operator == "/":
-        return _divide(space, x, y)
+        return _divide(bounds, space, x, y)
     if space == INTEGER:
-        return computed(space, x + y if operator == "+" else x - y if operator == "-" else x * y)
+        return exact_number(bounds, space, x + y if operator == "+" else x - y if operator == "-" else x * y)
     if space == DECIMAL:
         exact = numbers.EXACT
         operation = exact.add if operator == "+" else exact.subtract if operator == "-" else exact.multiply
-        return computed(space, operation(x, y))
+        return exact_number(bounds, space, operation(x, y))
     value = x + y if operator == "+" else x - y if operator == "-" else x * y
     return computed(space, numbers.to_single(value) if space == FLOAT else value)
 
 
-def _divide(space: Space, x: Any, y: Any) -> Value:
+def exact_number(bounds: Bounds, space: Space, value: Any) -> Value:
+    """An integer or decimal that was computed; of numbers with no more digits than there may be, it has few more."""
+    return computed(space, bounds.check_integer(value) if space == INTEGER else bounds.check_decimal(value))
+
+
+def _divide(bounds: Bounds, space: Space, x: Any, y: Any) -> Value:
     if space <= DECIMAL:
         if y == 0:
             raise ExpressionError
-        return computed(DECIMAL, numbers.divide_decimals(Decimal(x), Decimal(y)))
+        return exact_number(bounds, DECIMAL, numbers.divide_decimals(Decimal(x), Decimal(y)))
     value = numbers.divide_doubles(x, y)
     return computed(space, numbers.to_single(value) if space == FLOAT else value)
 
@@ -75,13 +81,15 @@ def minus(operand: Value) -> Value:
 
 def _numeric(
     on_decimal: Callable[[Any], Any], on_double: Callable[[Any], Any], on_integer: Callable[[int], int] = int
-) -> Callable[[Value], Value]:
-    def function(operand: Value) -> Value:
+) -> Callable[[Bounds, Value], Value]:
+    def function(bounds: Bounds, operand: Value) -> Value:
         if not operand.is_numeric:
             raise ExpressionError
         if operand.space == INTEGER:
-            return computed(INTEGER, on_integer(operand.value))
-        return computed(operand.space, (on_decimal if operand.space == DECIMAL else on_double)(operand.value))
+            return exact_number(bounds, INTEGER, on_integer(operand.value))
+        if operand.space == DECIMAL:
+            return exact_number(bounds, DECIMAL, on_decimal(operand.value))
+        return computed(operand.space, on_double(operand.value))
 
     return function
 

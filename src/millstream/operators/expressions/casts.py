@@ -40,7 +40,8 @@ def _read(value: Value, datatype: str) -> Value:
     if value.space != STRING:
         raise ExpressionError
     space, reader = READERS[datatype]
-    found = reader(value.value.strip(" \t\n\r"))
+    lexical = value.value.strip(" \t\n\r")
+    found = reader(lexical) if len(lexical) <= numbers.LONGEST else None
     if found is None:
         raise ExpressionError
     return Value(space, found, datatype)

@@ -19,6 +19,7 @@ from millstream.kernels.dictionary_kinds import Kind
 from millstream.language import algebra as a
 from millstream.language.scope import mentioned
 from millstream.operators.expressions.batch import ERROR, FALSE, TRUE, Batch, Ids, Truths
+from millstream.operators.expressions.bounds import Bounds
 from millstream.operators.expressions.comparing import KIND_SHIFT, compare_columns, effective_booleans, is_member
 from millstream.operators.expressions.formulas import Formula, compile_formula
 from millstream.operators.expressions.programs import is_leaf
@@ -52,7 +53,8 @@ _KIND_TESTS = {
 class ColumnCompiler:
     """Compiles the expressions of one dictionary's ids."""
 
-    def __init__(self, dictionary: Dictionary, now: Value, base: str | None) -> None:
+    def __init__(self, dictionary: Dictionary, now: Value, base: str | None, bounds: Bounds) -> None:
+        self._bounds = bounds
         self._now = now
         self._base = base
         self._false = dictionary.encode_one(f'"false"^^<{XSD}boolean>')
@@ -99,7 +101,7 @@ class ColumnCompiler:
                 return _same_term(self.ids(left), self.ids(right))
             case a.FunctionCall(str() as function, (operand,)) if function in _KIND_TESTS and _in_columns(operand):
                 return self._kind_test(function, operand)
-            case a.FunctionCall() if (test := text_test(expression)) is not None:
+            case a.FunctionCall() if (test := text_test(expression, self._bounds)) is not None:
                 return test.truth
             case _ if _in_columns(expression):
                 ids = self.ids(expression)
@@ -224,7 +226,7 @@ class ColumnCompiler:
     def _by_row(self, expression: a.Expression) -> tuple[Callable[[Row], Value], list[Variable]]:
         variables = sorted(mentioned(expression), key=lambda v: v.value)
         positions = {variable: i for i, variable in enumerate(variables)}
-        return RowCompiler(positions, self._now, self._base).compile(expression), variables
+        return RowCompiler(positions, self._now, self._base, self._bounds).compile(expression), variables
 
 
 def _is_constant(expression: a.Expression) -> bool:

@@ -12,6 +12,7 @@ from millstream.kernels.dictionary import Dictionary
 from millstream.language import algebra as a
 from millstream.operators.expressions import clock, refusals
 from millstream.operators.expressions.batch import TRUE, Batch, Ids
+from millstream.operators.expressions.bounds import Bounds
 from millstream.operators.expressions.columns import ColumnCompiler, IdFunction, TruthFunction
 
 
@@ -22,9 +23,12 @@ class Evaluator:
     encoded as any caller would: whoever keeps their ids touches or holds them before the dictionary settles.
     """
 
-    def __init__(self, dictionary: Dictionary, *, now_ms: int = 0, base: str | None = None) -> None:
+    def __init__(
+        self, dictionary: Dictionary, *, now_ms: int = 0, base: str | None = None, bounds: Bounds | None = None
+    ) -> None:
         self._dictionary = dictionary
-        self._compiler = ColumnCompiler(dictionary, clock.now(now_ms), base)
+        self.bounds = bounds or Bounds()
+        self._compiler = ColumnCompiler(dictionary, clock.now(now_ms), base, self.bounds)
         # By identity, the expression kept: hashing a tree costs more than filtering a row.
         self._tests: dict[int, tuple[a.Expression, TruthFunction]] = {}
         self._computations: dict[int, tuple[a.Expression, IdFunction]] = {}

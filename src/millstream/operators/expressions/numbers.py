@@ -17,6 +17,10 @@ from decimal import Decimal
 import numpy as np
 
 QUOTIENT_DIGITS = 18
+MOST_DIGITS = 10_000
+"""Longer numbers are not read and not computed: to convert them takes time with the square of their length."""
+LONGEST = MOST_DIGITS + 2
+"""Characters, with a sign and a point."""
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")

@@ -1,271 +1,225 @@
-r"""XPath's regular expressions (fn:matches, fn:replace) as Python's.
+"""fn:matches and fn:replace, safe from patterns and texts that are made to take for ever.
 
-What differs between the two and is translated: `$` is only the very end; `^` and `$` with the flag m follow newlines
-but not a last one; `\s \d \w \i \c \p{..}` and their opposites are XPath's sets of characters (`\w` is without the
-underscore); classes may be subtracted, `[a-z-[aeiou]]`; the flag x removes white space outside of classes; `{,3}`,
-`*+`, lookaround, inline flags and unknown escapes are errors. `(?:...)` and the flag q are taken from XPath 3, `\b` and
-`\B` from everybody else.
+RE2 runs patterns as automata: in time linear in the text whatever the pattern, in bounded memory. What it cannot is run by
+`kernels.backtracking`: references to groups, patterns that would be too large an automaton, and texts where RE2 means
+something else than XPath. That counts steps and gives up; steps, not time, so that answers do not depend on the machine.
 
-What differs and is not translated: blocks such as `\p{IsGreek}` are errors; with the flag i Python's simple case
-folding decides; a pattern that backtracks exponentially does so here.
+Both run the same parsed pattern (`regex_syntax`), and match the same texts.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, lru_cache
 
-from millstream.operators.expressions import characters
-from millstream.operators.expressions.characters import Ranges, complement
+import re2
+
+from millstream.kernels.backtracking import Backtracker, StepsSpentError
+from millstream.operators.expressions.bounds import Bounds, LimitError
+from millstream.operators.expressions.regex_programs import bounded_program, linear_text, parts
+from millstream.operators.expressions.regex_syntax import At, Pattern, Place, Reference, parse
 from millstream.operators.expressions.values import ExpressionError
 
-_SINGLE = {"n": "\n", "r": "\r", "t": "\t"} | {c: c for c in "\\|.-^?*+{}()[]$"}
-_QUANTITY = re.compile(r"\{[0-9]+(?:,[0-9]*)?\}")
-_CATEGORY = re.compile(r"\{([A-Z][a-z]?)\}")
+_PATTERNS = 32
+"""How many patterns are remembered beside those that queries spell out. They may come from data."""
+_LINEAR_BYTES = 2 << 20
+"""What RE2 may use for one: its program, and the states of its automaton that it remembers."""
+_AT_ONCE = 1000
+_STEPS = 5_000_000
+_STEPS_A_CHARACTER = 50
+
+Spans = tuple[int, ...]
+"""Start and end of a match, then of its groups; -1 for one that took no part."""
 
 
-@lru_cache(maxsize=1024)
-def compiled(pattern: str, flags: str) -> re.Pattern[str]:
-    """The Python pattern; an ExpressionError for what XPath does not allow."""
-    if set(flags) - set("smixq"):
-        raise ExpressionError
-    python_flags = re.IGNORECASE if "i" in flags else 0
-    if "q" in flags:
-        return re.compile(re.escape(pattern), python_flags)
-    try:
-        return re.compile(_Translation(pattern, flags).result(), python_flags)
-    except (re.error, OverflowError, RecursionError):
-        raise ExpressionError from None
+@lru_cache(maxsize=_PATTERNS)
+def compiled(pattern: str, flags: str) -> Regex:
+    """The pattern, ready to run; an ExpressionError for what XPath does not allow, and for what no engine has room for."""
+    return Regex(parse(pattern, flags), is_literal="q" in flags)
 
 
-def matches(text: str, pattern: str, flags: str = "") -> bool:
-    return compiled(pattern, flags).search(text) is not None
-
-
-def replace(text: str, pattern: str, replacement: str, flags: str = "") -> str:
+def replace(text: str, pattern: str, replacement: str, flags: str, bounds: Bounds) -> str:
     """fn:replace. A pattern that matches the empty string is an error, as is an escape or `$` out of place."""
-    expression = compiled(pattern, flags)
-    if expression.search("") is not None:
+    regex = compiled(pattern, flags)
+    if regex.matches("", bounds):
         raise ExpressionError
-    if "q" in flags:
-        return expression.sub(lambda _: replacement, text)
-    parts = _replacement(replacement, expression.groups)
-    return expression.sub(lambda m: "".join(p if isinstance(p, str) else m[p] or "" for p in parts), text)
+    parts = (replacement,) if regex.is_literal else _replacement(replacement, regex.groups)
+    return regex.replace(text, parts, bounds)
 
 
-@lru_cache(maxsize=1024)
+class Regex:
+    def __init__(self, pattern: Pattern, is_literal: bool) -> None:
+        self.groups = pattern.groups
+        self.is_literal = is_literal
+        self._pattern = pattern
+        present = frozenset(parts(pattern.node))
+        self._has_references = any(isinstance(part, Reference) for part in present)
+        # Where RE2 means something else than XPath by a place.
+        self._needs_ascii = not present.isdisjoint((At(Place.WORD_EDGE), At(Place.NO_WORD_EDGE)))
+        self._minds_last_newline = At(Place.LINE_START) in present
+        if self._test is None:
+            self._bounded  # noqa: B018  what is too long for this one as well is an error for every text
+
+    def matches(self, text: str, bounds: Bounds) -> bool:
+        if self._test is not None and self._is_clear(text):
+            return self._test(text.encode(), 0)[0][0] >= 0
+        return next(self._bounded_matches(text, bounds), None) is not None
+
+    def matches_of(self, texts: Sequence[str], bounds: Bounds) -> list[bool | None]:
+        """For each text whether it matches, None for an error; faster than one by one."""
+        found: list[bool | None] = []
+        for start in range(0, len(texts), _AT_ONCE):
+            some = texts[start : start + _AT_ONCE]
+            joined = "\n".join(some)
+            if len(some) == 1 or self._lines is None or joined.count("\n") != len(some) - 1 or not self._is_clear(joined):
+                found += [self._matches_or_error(text, bounds) for text in some]
+            else:
+                found += _matching_lines(self._lines, joined.encode(), len(some))
+        return found
+
+    def _matches_or_error(self, text: str, bounds: Bounds) -> bool | None:
+        try:
+            return self.matches(text, bounds)
+        except LimitError:
+            return None
+
+    def replace(self, text: str, replacement: tuple[str | int, ...], bounds: Bounds) -> str:
+        """The text with every match replaced by strings and groups."""
+        new = [part.encode() if isinstance(part, str) else part for part in replacement]
+        found: Iterator[Spans]
+        cut: Callable[[slice], bytes]
+        if self._search is not None and self._is_clear(text):
+            encoded = text.encode()
+            found, cut = _linear_matches(self._search, encoded), encoded.__getitem__
+        else:
+            found, cut = self._bounded_matches(text, bounds), lambda span: text[span].encode()
+        made, end = bytearray(), 0
+        for spans in found:
+            # Places are those of bytes or, in the other case, of characters, which are fewer: enough not to make too much.
+            size = sum(len(p) if isinstance(p, bytes) else spans[2 * p + 1] - spans[2 * p] for p in new)
+            bounds.check(len(made) + spans[0] - end + size)
+            made += cut(slice(end, spans[0]))
+            for part in new:
+                made += part if isinstance(part, bytes) else cut(slice(max(spans[2 * part], 0), max(spans[2 * part + 1], 0)))
+            end = spans[1]
+        made += cut(slice(end, None))
+        bounds.check(len(made))
+        return made.decode()
+
+    def _is_clear(self, text: str) -> bool:
+        """Whether RE2 means the same by all places of this text.
+
+        To it words are of ASCII, and with the flag m a line begins behind a last newline.
+        """
+        return not (self._needs_ascii and not text.isascii()) and not (self._minds_last_newline and text.endswith("\n"))
+
+    @cached_property
+    def _test(self) -> _Search | None:
+        return self._linear(captures=False)
+
+    @cached_property
+    def _lines(self) -> _Search | None:
+        """As `_test`, for a text of which each line is one."""
+        return self._linear(captures=False, lines=True)
+
+    @cached_property
+    def _search(self) -> _Search | None:
+        """As `_test`, with groups."""
+        return self._linear(captures=True)
+
+    def _linear(self, *, captures: bool, lines: bool = False) -> _Search | None:
+        return None if self._has_references else _linear(linear_text(self._pattern.node, lines=lines), captures)
+
+    @cached_property
+    def _bounded(self) -> Backtracker:
+        return bounded_program(self._pattern)
+
+    def _bounded_matches(self, text: str, bounds: Bounds) -> Iterator[Spans]:
+        """All matches, one after the other, within one number of steps."""
+        steps, program, start = _STEPS + _STEPS_A_CHARACTER * len(text), self._bounded, 0
+        while True:
+            try:
+                spans = program.search(text, start, steps)
+            except StepsSpentError:
+                bounds.refuse()
+            if spans is None:
+                return
+            yield spans
+            steps -= program.steps
+            start = spans[1] + (spans[1] == spans[0])
+
+
+# RE2 -----------------------------------------------------------------------------------------------------------------
+
+_Search = Callable[[bytes, int], list[tuple[int, int]]]
+"""The first match in a text from a place on, and its groups; -1 where there is none."""
+
+
+def _linear(pattern: str, captures: bool) -> _Search | None:
+    """A pattern as RE2 runs it; None if that would be too large."""
+    options = re2.Options()
+    options.max_mem = _LINEAR_BYTES
+    options.never_capture = not captures
+    options.log_errors = False
+    try:
+        # What the package's own `search` calls, which makes a match as Python's are and takes five times as long.
+        search, unanchored = re2._Regexp(pattern, options)._regexp.Match, re2._Anchor.UNANCHORED
+    except re2.error:
+        return None
+    return lambda text, start: search(unanchored, text, start, len(text))
+
+
+def _matching_lines(search: _Search, text: bytes, count: int) -> list[bool]:
+    """Which lines match; a match is within one."""
+    found, line, at = [False] * count, 0, 0
+    while True:
+        first = search(text, at)[0][0]
+        if first < 0:
+            return found
+        line += text.count(b"\n", at, first)
+        found[line] = True
+        end = text.find(b"\n", first)
+        if end < 0:
+            return found
+        line, at = line + 1, end + 1
+
+
+def _linear_matches(search: _Search, text: bytes) -> Iterator[Spans]:
+    start = 0
+    while start <= len(text):
+        spans = search(text, start)
+        first, start = spans[0]
+        if first < 0:
+            return
+        yield tuple(place for span in spans for place in span)
+        if first == start:
+            start += 1
+            while start < len(text) and text[start] & 0xC0 == 0x80:  # within a character
+                start += 1
+
+
+# What takes the place of a match -------------------------------------------------------------------------------------
+
+_REPLACEMENT = re.compile(r"(?P<text>[^\\$]+)|\\(?P<escaped>[\\$])|\$(?P<group>[0-9])")
+
+
 def _replacement(text: str, groups: int) -> tuple[str | int, ...]:
     """Text and numbers of groups; a group that the pattern does not have is empty."""
     parts: list[str | int] = []
     at = 0
     while at < len(text):
-        char, following = text[at], text[at + 1 : at + 2]
-        if char == "\\":
-            if following not in ("\\", "$"):
-                raise ExpressionError
-            parts.append(following)
-            at += 2
-        elif char == "$":
-            if not following or following not in "0123456789":
-                raise ExpressionError
-            end = at + 2
-            # $12 is group 12 if there is one, else group 1 and the text 2.
-            while text[end : end + 1] in tuple("0123456789") and int(text[at + 1 : end + 1]) <= groups:
-                end += 1
-            number = int(text[at + 1 : end])
-            parts.append(number if number <= groups else "")
-            at = end
-        else:
-            parts.append(char)
+        found = _REPLACEMENT.match(text, at)
+        if found is None:
+            raise ExpressionError
+        at = found.end()
+        if found["group"] is None:
+            parts.append(found["text"] or found["escaped"])
+            continue
+        number = int(found["group"])
+        # $12 is group 12 if there is one, else group 1 and the text 2.
+        while "0" <= text[at : at + 1] <= "9" and 0 < 10 * number + int(text[at]) <= groups:
+            number = 10 * number + int(text[at])
             at += 1
+        parts.append(number if number <= groups else "")
     return tuple(parts)
-
-
-class _Translation:
-    """One pass over a pattern."""
-
-    def __init__(self, pattern: str, flags: str) -> None:
-        self.pattern = pattern
-        self.flags = flags
-        self.at = 0
-        self.opened = 0
-        self.open: list[int] = []
-        self.closed: set[int] = set()
-
-    def result(self) -> str:
-        parts = []
-        while self.at < len(self.pattern):
-            parts.append(self._piece())
-        if self.open:
-            raise ExpressionError
-        return "".join(parts)
-
-    def _peek(self) -> str:
-        return self.pattern[self.at : self.at + 1]
-
-    def _piece(self) -> str:
-        char = self.pattern[self.at]
-        self.at += 1
-        if char in " \t\n\r" and "x" in self.flags:
-            return ""
-        match char:
-            case "(":
-                return self._group()
-            case ")":
-                if not self.open:
-                    raise ExpressionError
-                self.closed.add(self.open.pop())
-                return ")" + self._quantifier()
-            case "|":
-                return "|"
-            case "^":
-                return r"(?:\A|(?<=\n)(?!\Z))" if "m" in self.flags else r"\A"
-            case "$":
-                return r"(?=\n|\Z)" if "m" in self.flags else r"\Z"
-            case "?" | "*" | "+" | "{" | "}" | "]":
-                raise ExpressionError
-            case ".":
-                return ("(?s:.)" if "s" in self.flags else r"[^\n]") + self._quantifier()
-            case "[":
-                return self._class() + self._quantifier()
-            case "\\":
-                return self._escape()
-            case _:
-                return re.escape(char) + self._quantifier()
-
-    def _group(self) -> str:
-        if self._peek() == "?":
-            if self.pattern[self.at : self.at + 2] != "?:":
-                raise ExpressionError
-            self.at += 2
-            self.open.append(0)
-            return "(?:"
-        self.opened += 1
-        self.open.append(self.opened)
-        return "("
-
-    def _quantifier(self) -> str:
-        self._skip_blanks()
-        char = self._peek()
-        if char in ("?", "*", "+"):
-            self.at += 1
-            quantity = char
-        elif char == "{":
-            found = _QUANTITY.match(self.pattern, self.at)
-            if found is None:
-                raise ExpressionError
-            self.at = found.end()
-            quantity = found[0]
-        else:
-            return ""
-        self._skip_blanks()
-        if self._peek() == "?":
-            self.at += 1
-            quantity += "?"
-        return quantity
-
-    def _skip_blanks(self) -> None:
-        while "x" in self.flags and self._peek() in (" ", "\t", "\n", "\r"):
-            self.at += 1
-
-    def _escape(self) -> str:
-        char = self._peek()
-        if char and char in "123456789":
-            return self._back_reference() + self._quantifier()
-        if char and char in "bB":
-            self.at += 1
-            return "\\" + char
-        single, ranges = self._escaped()
-        return (re.escape(single) if ranges is None else _class_text(ranges)) + self._quantifier()
-
-    def _back_reference(self) -> str:
-        end = self.at + 1
-        while self.pattern[end : end + 1] in tuple("0123456789") and int(self.pattern[self.at : end + 1]) <= self.opened:
-            end += 1
-        number = int(self.pattern[self.at : end])
-        self.at = end
-        if number not in self.closed:
-            raise ExpressionError
-        # A group that took no part in the match is the empty string to XPath.
-        return f"(?:(?({number})\\{number}))"
-
-    def _escaped(self) -> tuple[str, Ranges | None]:
-        """What follows a backslash: one character, or several as ranges."""
-        char = self._peek()
-        self.at += 1
-        if char in _SINGLE:
-            return _SINGLE[char], None
-        named = {
-            "s": characters.SPACE,
-            "i": characters.NAME_START,
-            "c": characters.NAME,
-        }.get(char.lower())
-        if char.lower() == "d":
-            named = characters.digit()
-        elif char.lower() == "w":
-            named = characters.word()
-        elif char.lower() == "p":
-            found = _CATEGORY.match(self.pattern, self.at)
-            named = characters.category(found[1]) if found else None
-            self.at = found.end() if found else self.at
-        if not char or named is None:
-            raise ExpressionError
-        return "", complement(named) if char.isupper() else named
-
-    def _class(self) -> str:
-        """From behind `[` to behind `]`, a subtracted class included."""
-        negated = self._peek() == "^"
-        self.at += negated
-        ranges: list[tuple[int, int]] = []
-        subtracted = ""
-        first = True
-        while True:
-            char = self._peek()
-            if not char:
-                raise ExpressionError
-            self.at += 1
-            if char == "]":
-                if first:
-                    raise ExpressionError
-                break
-            if char == "-" and not first and self._peek() == "[":
-                self.at += 1
-                subtracted = self._class()
-                if self._peek() != "]":
-                    raise ExpressionError
-                self.at += 1
-                break
-            first = False
-            ranges.extend(self._class_member(char))
-        text = _class_text(complement(ranges) if negated else characters.merged(ranges))
-        return f"(?:(?!{subtracted}){text})" if subtracted else text
-
-    def _class_member(self, char: str) -> Ranges:
-        if char == "[":
-            raise ExpressionError
-        if char == "\\":
-            char, several = self._escaped()
-            if several is not None:
-                return several
-        last = char
-        if self._peek() == "-" and self.pattern[self.at + 1 : self.at + 2] not in ("]", "[", ""):
-            self.at += 1
-            last = self._peek()
-            self.at += 1
-            if last == "\\":
-                last, several = self._escaped()
-                if several is not None:
-                    raise ExpressionError
-        if last < char:
-            raise ExpressionError
-        return ((ord(char), ord(last)),)
-
-
-def _class_text(ranges: Ranges) -> str:
-    if not ranges:
-        return r"(?!)"
-    inside = "".join(
-        re.escape(chr(first)) if first == last else f"{re.escape(chr(first))}-{re.escape(chr(last))}"
-        for first, last in ranges
-    )
-    return f"[{inside}]"

@@ -7,12 +7,14 @@ ExpressionError, which `&&`, `||`, IN and COALESCE catch as section 17.2 says an
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from pyoxigraph import Literal, NamedNode, Variable
 
 from millstream.language import algebra as a
 from millstream.operators.expressions import arithmetic, clock, fresh, strings
+from millstream.operators.expressions.bounds import Bounds
 from millstream.operators.expressions.casts import CASTS
 from millstream.operators.expressions.comparison import compare, effective_boolean, equal
 from millstream.operators.expressions.values import (
@@ -30,14 +32,9 @@ Row: TypeAlias = Sequence[Value | None]
 RowFunction: TypeAlias = Callable[[Row], Value]
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {
-    "ABS": arithmetic.absolute,
-    "CEIL": arithmetic.ceil,
-    "CONCAT": strings.concat,
     "CONTAINS": strings.contains,
     "DATATYPE": strings.datatype,
     "DAY": clock.day,
-    "ENCODE_FOR_URI": strings.encode_for_uri,
-    "FLOOR": arithmetic.floor,
     "HOURS": clock.hours,
     "ISBLANK": lambda v: boolean(v.space == BLANK),
     "ISIRI": lambda v: boolean(v.space == IRI),
@@ -46,13 +43,9 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "ISURI": lambda v: boolean(v.space == IRI),
     "LANG": strings.lang,
     "LANGMATCHES": strings.lang_matches,
-    "LCASE": strings.lcase,
     "MD5": strings.hash_function("MD5"),
     "MINUTES": clock.minutes,
     "MONTH": clock.month,
-    "REGEX": strings.regex_,
-    "REPLACE": strings.replace,
-    "ROUND": arithmetic.round_half_up,
     "SAMETERM": lambda left, right: boolean(left.same_term(right)),
     "SECONDS": clock.seconds,
     "SHA1": strings.hash_function("SHA1"),
@@ -62,25 +55,39 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "STR": strings.str_,
     "STRAFTER": strings.strafter,
     "STRBEFORE": strings.strbefore,
-    "STRDT": strings.strdt,
     "STRENDS": strings.strends,
-    "STRLANG": strings.strlang,
     "STRLEN": strings.strlen,
     "STRSTARTS": strings.strstarts,
     "SUBSTR": strings.substr,
     "TIMEZONE": clock.timezone,
     "TZ": clock.tz,
-    "UCASE": strings.ucase,
     "YEAR": clock.year,
 }
 """The functions of their arguments alone; those with rules of their own for errors are below."""
+
+BOUNDED: dict[str, Callable[..., Value]] = {
+    "ABS": arithmetic.absolute,
+    "CEIL": arithmetic.ceil,
+    "CONCAT": strings.concat,
+    "ENCODE_FOR_URI": strings.encode_for_uri,
+    "FLOOR": arithmetic.floor,
+    "LCASE": strings.lcase,
+    "REGEX": strings.regex_,
+    "REPLACE": strings.replace,
+    "ROUND": arithmetic.round_half_up,
+    "STRDT": strings.strdt,
+    "STRLANG": strings.strlang,
+    "UCASE": strings.ucase,
+}
+"""Those that could make much of little. What they may make comes first."""
 
 
 class RowCompiler:
     """Compiles expressions for solutions that list the given variables' values."""
 
-    def __init__(self, positions: Mapping[Variable, int], now: Value, base: str | None) -> None:
+    def __init__(self, positions: Mapping[Variable, int], now: Value, base: str | None, bounds: Bounds) -> None:
         self._positions = positions
+        self._bounds = bounds
         self._now = now
         self._base = base
 
@@ -99,7 +106,9 @@ class RowCompiler:
             case a.Comparison(operator, left, right):
                 return _comparison(operator, self.compile(left), self.compile(right))
             case a.Arithmetic(operator, left, right):
-                return _arithmetic(operator, self.compile(left), self.compile(right))
+                return _applied(
+                    partial(arithmetic.calculate, self._bounds, operator), [self.compile(left), self.compile(right)]
+                )
             case a.In(operand, choices):
                 return _membership(self.compile(operand), [self.compile(c) for c in choices])
             case a.UnaryPlus(operand):
@@ -143,6 +152,8 @@ class RowCompiler:
                 return _constant(self._now)
             case "IRI" | "URI":
                 return _applied(lambda v: strings.make_iri(v, base), compiled)
+            case _ if function in BOUNDED:
+                return _applied(partial(BOUNDED[function], self._bounds), compiled)
             case _:
                 return _applied(FUNCTIONS[function], compiled)
 
@@ -190,10 +201,6 @@ def _negation(operand: RowFunction) -> RowFunction:
 
 def _comparison(operator: str, left: RowFunction, right: RowFunction) -> RowFunction:
     return lambda row: boolean(compare(operator, left(row), right(row)))
-
-
-def _arithmetic(operator: str, left: RowFunction, right: RowFunction) -> RowFunction:
-    return lambda row: arithmetic.calculate(operator, left(row), right(row))
 
 
 def _membership(operand: RowFunction, choices: list[RowFunction]) -> RowFunction:

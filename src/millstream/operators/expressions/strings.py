@@ -10,6 +10,7 @@ from pyoxigraph import Literal, NamedNode
 
 from millstream.language.iris import resolve
 from millstream.operators.expressions import regex
+from millstream.operators.expressions.bounds import Bounds
 from millstream.operators.expressions.values import (
     INTEGER,
     IRI,
@@ -79,15 +80,17 @@ def make_iri(value: Value, base: str | None) -> Value:
         raise ExpressionError from None
 
 
-def strdt(value: Value, datatype_iri: Value) -> Value:
+def strdt(bounds: Bounds, value: Value, datatype_iri: Value) -> Value:
     lexical = _simple(value)
     if datatype_iri.space != IRI or datatype_iri.value in LANGUAGE_TYPES:
         raise ExpressionError
+    bounds.check_text(lexical, datatype_iri.value)
     return literal(lexical, datatype_iri.value)
 
 
-def strlang(value: Value, language: Value) -> Value:
+def strlang(bounds: Bounds, value: Value, language: Value) -> Value:
     lexical, tag = _simple(value), _simple(language)
+    bounds.check_text(lexical, tag)
     try:
         checked = Literal(lexical, language=tag).language
     except ValueError:
@@ -120,12 +123,18 @@ def substr(source: Value, start: Value, length: Value | None = None) -> Value:
     return string(text[max(first, 0) : max(last, 0)], source.language)
 
 
-def ucase(value: Value) -> Value:
-    return string(_literal_of(value).upper(), value.language)
+def ucase(bounds: Bounds, value: Value) -> Value:
+    return _bounded(bounds, _literal_of(value).upper(), value.language)
 
 
-def lcase(value: Value) -> Value:
-    return string(_literal_of(value).lower(), value.language)
+def lcase(bounds: Bounds, value: Value) -> Value:
+    return _bounded(bounds, _literal_of(value).lower(), value.language)
+
+
+def _bounded(bounds: Bounds, text: str, language: str = "") -> Value:
+    """A string that can only be a few times as long as what it was made of."""
+    bounds.check_text(text)
+    return string(text, language)
 
 
 def strstarts(left: Value, right: Value) -> Value:
@@ -156,24 +165,28 @@ def strafter(left: Value, right: Value) -> Value:
     return string(text[at + len(part) :], left.language) if at >= 0 else string("")
 
 
-def encode_for_uri(value: Value) -> Value:
-    return string(quote(_literal_of(value), safe="-_.~"))
+def encode_for_uri(bounds: Bounds, value: Value) -> Value:
+    text = _literal_of(value)
+    bounds.check_text(text)
+    return _bounded(bounds, quote(text, safe="-_.~"))
 
 
-def concat(*values: Value) -> Value:
+def concat(bounds: Bounds, *values: Value) -> Value:
     """The language stays if all have the same one."""
-    text = "".join([_literal_of(v) for v in values])
+    texts = [_literal_of(v) for v in values]
+    bounds.check_text(*texts)
     languages = {v.language for v in values}
-    return string(text, languages.pop() if len(languages) == 1 else "")
+    return string("".join(texts), languages.pop() if len(languages) == 1 else "")
 
 
-def regex_(text: Value, pattern: Value, flags: Value | None = None) -> Value:
-    return boolean(regex.matches(_literal_of(text), _simple(pattern), "" if flags is None else _simple(flags)))
+def regex_(bounds: Bounds, text: Value, pattern: Value, flags: Value | None = None) -> Value:
+    subject, compiled = _literal_of(text), regex.compiled(_simple(pattern), "" if flags is None else _simple(flags))
+    return boolean(compiled.matches(subject, bounds))
 
 
-def replace(text: Value, pattern: Value, replacement: Value, flags: Value | None = None) -> Value:
+def replace(bounds: Bounds, text: Value, pattern: Value, replacement: Value, flags: Value | None = None) -> Value:
     replaced = regex.replace(
-        _literal_of(text), _simple(pattern), _simple(replacement), "" if flags is None else _simple(flags)
+        _literal_of(text), _simple(pattern), _simple(replacement), "" if flags is None else _simple(flags), bounds
     )
     return string(replaced, text.language)
 

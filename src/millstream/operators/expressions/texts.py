@@ -16,17 +16,19 @@ from millstream.kernels.dictionary_kinds import Kind
 from millstream.language import algebra as a
 from millstream.operators.expressions import regex
 from millstream.operators.expressions.batch import ERROR, Batch, Ids, Truths, distinct
+from millstream.operators.expressions.bounds import Bounds
 from millstream.operators.expressions.comparing import KIND_SHIFT
 from millstream.operators.expressions.values import XSD, ExpressionError, lexical_of
 
 
 @dataclass(frozen=True, slots=True)
 class TextTest:
-    """`passes` is asked for each distinct text of `variable`; with `through_str` IRIs and all literals have one."""
+    """`passing` is asked of the distinct texts of `variable`; with `through_str` IRIs and all literals have one."""
 
     variable: Variable
     through_str: bool
-    passes: Callable[[str], bool]
+    passing: Callable[[list[str]], list[bool | None]]
+    """Whether texts pass; None for an error."""
 
     def truth(self, batch: Batch) -> Truths:
         ids, place = distinct(batch.column(self.variable))
@@ -39,12 +41,12 @@ class TextTest:
         tested: Truths = truths[place]
         return tested
 
-    def _tested(self, batch: Batch, ids: Ids) -> list[bool]:
-        passes = self.passes
-        return [passes(lexical_of(text)) for text in batch.dictionary.decode(ids).to_pylist() if text is not None]
+    def _tested(self, batch: Batch, ids: Ids) -> list[int]:
+        texts = [lexical_of(text) for text in batch.dictionary.decode(ids).to_pylist() if text is not None]
+        return [ERROR if passes is None else passes for passes in self.passing(texts)]
 
 
-def text_test(expression: a.Expression) -> TextTest | None:
+def text_test(expression: a.Expression, bounds: Bounds) -> TextTest | None:
     """The expression as a test of texts, if it is one."""
     match expression:
         case a.FunctionCall(str() as function, (operand, *constants)) if function in _TESTS:
@@ -53,7 +55,7 @@ def text_test(expression: a.Expression) -> TextTest | None:
             if len(texts) != len(constants) or not isinstance(variable, Variable):
                 return None
             try:
-                return TextTest(variable, _is_str(operand), _TESTS[function](*texts))
+                return TextTest(variable, _is_str(operand), _TESTS[function](bounds, *texts))
             except ExpressionError:  # a pattern that is none fails for every row
                 return None
         case _:
@@ -64,14 +66,14 @@ def _is_str(expression: a.Expression) -> TypeGuard[a.FunctionCall]:
     return isinstance(expression, a.FunctionCall) and expression.function == "STR"
 
 
-def _regex(pattern: str, flags: str = "") -> Callable[[str], bool]:
-    search = regex.compiled(pattern, flags).search
-    return lambda text: search(text) is not None
+def _regex(bounds: Bounds, pattern: str, flags: str = "") -> Callable[[list[str]], list[bool | None]]:
+    matches_of = regex.compiled(pattern, flags).matches_of
+    return lambda texts: matches_of(texts, bounds)
 
 
-_TESTS: dict[str, Callable[..., Callable[[str], bool]]] = {
+_TESTS: dict[str, Callable[..., Callable[[list[str]], list[bool | None]]]] = {
     "REGEX": _regex,
-    "CONTAINS": lambda part: lambda text: part in text,
-    "STRSTARTS": lambda part: lambda text: text.startswith(part),
-    "STRENDS": lambda part: lambda text: text.endswith(part),
+    "CONTAINS": lambda _, part: lambda texts: [part in text for text in texts],
+    "STRSTARTS": lambda _, part: lambda texts: [text.startswith(part) for text in texts],
+    "STRENDS": lambda _, part: lambda texts: [text.endswith(part) for text in texts],
 }

@@ -177,7 +177,7 @@ def literal(lexical: str, datatype: str) -> Value:
     found = READERS.get(datatype)
     if found is None:
         return Value(UNKNOWN, lexical, datatype, lexical)
-    value = found[1](lexical)
+    value = found[1](lexical) if len(lexical) <= numbers.LONGEST else None
     if value is None:
         return Value(ILL_TYPED, lexical, datatype, lexical)
     return Value(found[0], value, datatype, lexical)

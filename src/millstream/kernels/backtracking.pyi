@@ -1,0 +1,13 @@
+import numpy as np
+from numpy.typing import NDArray
+
+OPERATIONS: dict[str, int]
+PLACES: dict[str, int]
+
+class StepsSpentError(Exception): ...
+
+class Backtracker:
+    def __init__(self, program: NDArray[np.int32], ranges: NDArray[np.int32], groups: int, marks: int) -> None: ...
+    def search(self, text: str, start: int, most_steps: int) -> tuple[int, ...] | None: ...
+    @property
+    def steps(self) -> int: ...
