@@ -69,10 +69,12 @@ class Root:
     def _as_others_have_it(self, leaf: Solutions) -> Solutions:
         """A conjunction by itself gives its columns in the order asked for; below other nodes, as they appear in it."""
         asked = leaf.conjunction.projection
-        usual = tuple(v for v in leaf.conjunction.variables if isinstance(v, Variable) and v in asked)
+        wanted = frozenset(asked)
+        usual = tuple(v for v in leaf.conjunction.variables if isinstance(v, Variable) and v in wanted)
         if usual == asked or sorted(usual, key=str) != sorted(asked, key=str):
             return leaf
-        self.columns = np.array([usual.index(v) for v in asked], np.intp)
+        place = {v: i for i, v in enumerate(usual)}
+        self.columns = np.array([place[v] for v in asked], np.intp)
         return Solutions(replace(leaf.conjunction, projection=usual))
 
     def of(self, deltas: Deltas) -> Deltas:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -73,18 +74,28 @@ class Conjunction:
     @property
     def components(self) -> tuple[tuple[int, ...], ...]:
         """The patterns by connected variables; those without any variable are components of their own."""
-        groups: list[tuple[set[PatternVariable], list[int]]] = []
-        for number, pattern in enumerate(self.patterns):
-            variables, members = set(pattern.variables), [number]
-            apart = []
-            for group in groups:
-                if group[0] & variables:
-                    variables |= group[0]
-                    members = group[1] + members
-                else:
-                    apart.append(group)
-            groups = [*apart, (variables, members)]
-        return tuple(sorted(tuple(sorted(members)) for _, members in groups))
+        return connected(self.patterns, range(len(self.patterns)))
+
+
+def connected(patterns: Sequence[SourcedPattern], numbers: Iterable[int]) -> tuple[tuple[int, ...], ...]:
+    """Some of the patterns by connected variables, in order; those without any variable are by themselves."""
+    groups: dict[int, list[int]] = {}
+    group_of: dict[PatternVariable, int] = {}
+    variables_of: dict[int, list[PatternVariable]] = {}
+    for number in numbers:
+        ours = patterns[number].variables
+        # The largest of the groups that it connects takes the others in: each pattern moves few times.
+        known = sorted({group_of[v] for v in ours if v in group_of}, key=lambda g: len(groups[g]), reverse=True)
+        into = known[0] if known else number
+        members, variables = groups.setdefault(into, []), variables_of.setdefault(into, [])
+        members.append(number)
+        more = [v for v in ours if v not in group_of]
+        for other in known[1:]:
+            members += groups.pop(other)
+            more += variables_of.pop(other)
+        variables += more
+        group_of.update(dict.fromkeys(more, into))
+    return tuple(sorted(tuple(sorted(members)) for members in groups.values()))
 
 
 @dataclass(frozen=True, slots=True)

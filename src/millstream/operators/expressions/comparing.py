@@ -127,10 +127,20 @@ def _is_any(operand: Ids, choices: Ids) -> npt.NDArray[np.bool_]:
 
 
 def _equal_to_any(batch: Batch, operand: Ids, choices: Ids) -> Truths:
+    """Whether ids that are none of the choices are equal to one nevertheless, or cannot be compared with some."""
+    # To an IRI or a string that is another, all of a kind are alike.
+    kinds = choices >> KIND_SHIFT
+    by_id = kinds < Kind.TYPED
+    choices = np.concatenate([choices[by_id][np.unique(kinds[by_id], return_index=True)[1]], choices[~by_id]])
     truths = np.zeros(len(operand), np.uint8)
-    for choice in choices.tolist():
-        found = compare_columns(batch, "=", operand, constant(choice, len(operand)))
-        truths = np.where((truths == TRUE) | (found == TRUE), TRUE, truths | found).astype(np.uint8)
+    if len(operand) < len(choices):
+        for place, one in enumerate(operand.tolist()):
+            found = compare_columns(batch, "=", constant(one, len(choices)), choices)
+            truths[place] = TRUE if (found == TRUE).any() else found.max()
+    else:
+        for choice in choices.tolist():
+            found = compare_columns(batch, "=", operand, constant(choice, len(operand)))
+            truths = np.where((truths == TRUE) | (found == TRUE), TRUE, truths | found).astype(np.uint8)
     truths[operand < 0] = ERROR
     return truths
 
