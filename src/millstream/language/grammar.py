@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from lark import UnexpectedEOF, UnexpectedInput, UnexpectedToken
+from lark import Token, UnexpectedEOF, UnexpectedInput, UnexpectedToken
+from lark.lark import PostLex
 
 from millstream.errors import QuerySyntaxError
 from millstream.language import syntax
@@ -12,8 +14,10 @@ from millstream.language.builder import SyntaxBuilder
 from millstream.language.complaint import complain, place_at
 from millstream.language.tables import parser
 
-_BUILDER = SyntaxBuilder()
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
+_MOST_OPEN = 10_000
+_MOST_TOKENS = 500_000
 _CODEPOINT = re.compile(r"\\\\|\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 
 
@@ -29,9 +33,12 @@ def parse(text: str) -> tuple[syntax.QueryUnit, str]:
         message = f"\\u{ord(surrogate[0]):04X} is half a character; the text was not decoded properly."
         raise QuerySyntaxError(message, text=text[: surrogate.start()], place=place)
     try:
-        unit = parser(_BUILDER, is_ascii=text.isascii()).parse(text)
+        unit = parser(_BUILDER, _BOUNDED, is_ascii=text.isascii()).parse(text)
     except UnexpectedInput as error:
         raise complain(text, *_where(text, error)) from None
+    except _TooLongError as error:
+        message, offset = error.args
+        raise QuerySyntaxError(message, text=text, place=place_at(text, offset, offset + 1)) from None
     assert isinstance(unit, syntax.QueryUnit)
     return unit, text
 
@@ -52,6 +59,34 @@ def replace_codepoint_escapes(text: str) -> str:
         return chr(code)
 
     return _CODEPOINT.sub(replace, text)
+
+
+class _Bounded(PostLex):
+    """Ends a text that would take the parser minutes, and has no meaning that anyone wants."""
+
+    always_accept = ()
+
+    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        depth = 0
+        for number, token in enumerate(stream):
+            if token in _OPENING:
+                depth += 1
+            elif token in _CLOSING:
+                depth -= 1
+            if depth > _MOST_OPEN:
+                raise _TooLongError(
+                    f"the query is nested too deeply: more than {_MOST_OPEN} open brackets.", token.start_pos
+                )
+            if number >= _MOST_TOKENS:
+                raise _TooLongError(f"the query is too long: more than {_MOST_TOKENS} words.", token.start_pos)
+            yield token
+
+
+class _TooLongError(Exception):
+    """What to say, and where."""
+
+
+_BUILDER, _BOUNDED = SyntaxBuilder(), _Bounded()
 
 
 def _where(text: str, error: UnexpectedInput) -> tuple[int, set[str]]:

@@ -32,8 +32,19 @@ def depth_of(node: object) -> int:
             waiting.extend((part, depth) for part in node)
         elif is_dataclass(node):
             deepest = max(deepest, depth)
-            waiting.extend((getattr(node, name), depth + 1) for name in node.__dataclass_fields__)
+            waiting.extend((getattr(node, name), depth + _levels(node)) for name in node.__dataclass_fields__)
     return deepest
+
+
+def _levels(node: object) -> int:
+    """How many levels a node becomes: keys of groups and orders are computed one after the other, before anything else."""
+    match node:
+        case a.Group(_, keys):
+            return 1 + len(keys)
+        case a.OrderBy(_, conditions):
+            return 1 + len(conditions)
+        case _:
+            return 1
 
 
 def too_deep(text: str) -> QuerySyntaxError:

@@ -33,8 +33,8 @@ _MORE_BEYOND = "\\u00B7\\u0300-\\u036F\\u203F-\\u2040"
 
 
 @cache
-def parser(transformer: Any, *, is_ascii: bool) -> Lark:
-    """The parser for texts that are ASCII, or for any.
+def parser(transformer: Any, postlex: Any, *, is_ascii: bool) -> Lark:
+    """The parser for texts that are ASCII, or for any; `postlex` sees all words before it does.
 
     Python takes long to compile classes of characters beyond Latin-1, and a lexer has hundreds of them. Most queries are
     ASCII, and have a parser without.
@@ -42,9 +42,9 @@ def parser(transformer: Any, *, is_ascii: bool) -> Lark:
     grammar = _grammar(is_ascii)
     kept = _kept(grammar) if is_ascii else None
     if kept is None:
-        return _make(grammar, transformer)
+        return _make(grammar, transformer, postlex)
     # What lark's own stand-alone parsers call; `Lark.load` takes no transformer.
-    made: Lark = Lark._load_from_dict(**pickle.loads(kept), transformer=transformer)  # type: ignore[no-untyped-call]
+    made: Lark = Lark._load_from_dict(**pickle.loads(kept), transformer=transformer, postlex=postlex)  # type: ignore[no-untyped-call]
     return made
 
 
@@ -57,7 +57,7 @@ def keep() -> None:
     """Makes the tables and writes the file."""
     grammar = _grammar(is_ascii=True)
     saved = BytesIO()
-    _make(grammar, None).save(saved)
+    _make(grammar, None, None).save(saved)
     KEPT.write_bytes(_stamp(grammar) + saved.getvalue())
 
 
@@ -68,9 +68,15 @@ def _kept(grammar: str) -> bytes | None:
     return data[len(stamp) :] if data.startswith(stamp) else None
 
 
-def _make(grammar: str, transformer: Any) -> Lark:
+def _make(grammar: str, transformer: Any, postlex: Any) -> Lark:
     return Lark(
-        grammar, start="query_unit", parser="lalr", lexer="contextual", transformer=transformer, maybe_placeholders=False
+        grammar,
+        start="query_unit",
+        parser="lalr",
+        lexer="contextual",
+        transformer=transformer,
+        postlex=postlex,
+        maybe_placeholders=False,
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from pyoxigraph import Variable
 
+from millstream.errors import UnsupportedQueryError
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.merge import TimeMerge
 from millstream.language import algebra as a
@@ -28,6 +29,9 @@ from millstream.plan.conjunction import Conjunction, OrderTest, PatternVariable,
 from millstream.plan.subqueries import subqueries_of
 
 Component: TypeAlias = JoinComponent | GroundComponent
+
+MOST_PARTS = 256
+"""Each answer is one of every part: nobody wants so many, and a change asks all others."""
 
 
 class ConjunctionOperator:
@@ -51,6 +55,11 @@ class ConjunctionOperator:
         self._evaluator = evaluator
         for expression in plan.filters:
             evaluator.check(expression)
+        if len(plan.components) > MOST_PARTS:
+            raise UnsupportedQueryError(
+                f"A pattern of more than {MOST_PARTS} parts that share no variable",
+                instead="Ask for them in queries of their own.",
+            )
         self.components: list[Component] = [
             JoinComponent(
                 members,
