@@ -21,6 +21,7 @@ from millstream.errors import (
     QueryError,
     QuerySyntaxError,
     SnapshotError,
+    StorageError,
     UnsupportedQueryError,
 )
 from millstream.lazy import exported as _exported
@@ -59,6 +60,7 @@ __all__ = [
     "QuerySyntaxError",
     "Rejected",
     "SnapshotError",
+    "StorageError",
     "StreamElement",
     "UnsupportedQueryError",
     "__version__",

@@ -9,6 +9,7 @@
     ├── PendingLimitError           emissions nobody took would exceed `max_pending`
     ├── ChangeLimitError            a query makes too many rows of what comes at once
     ├── SnapshotError               bytes that are not a snapshot of this version
+    ├── StorageError                output, checkpoint or state that could not be written: a full disk
     ├── JavaMissingError            Spark is to be started, and there is no Java for it
     └── OptionError                 an argument or option with a value it cannot have
 
@@ -113,6 +114,10 @@ class ChangeLimitError(MillstreamError):
 
 class SnapshotError(MillstreamError):
     """The bytes given to restore are not a snapshot that this version can read."""
+
+
+class StorageError(MillstreamError):
+    """Something could not be written, mostly because the disk is full; nothing that was written in part counts."""
 
 
 class JavaMissingError(MillstreamError):

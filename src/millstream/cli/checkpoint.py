@@ -6,8 +6,8 @@ moment between two elements. Going on from there and cutting the outputs back to
 
 from __future__ import annotations
 
+import hashlib
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,11 @@ from millstream.cli.feeds import Item, Position
 from millstream.cli.merging import Lane
 from millstream.errors import OptionError
 from millstream.runs import RunOptions
+from millstream.runs.files import replace_file
 
-LAYOUT = 1
+LAYOUT = 2
 _NAME = "embedded.checkpoint"
+_MAGIC = b"millstream checkpoint "
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +51,13 @@ class Checkpoint:
             return None
         except OSError as error:
             raise OptionError(f"--checkpoint {self._path.parent}: cannot be read: {error.strerror or error}") from None
-        head, _, snapshot = data.partition(b"\n")
-        try:
-            found = json.loads(head)
-            layout = found["layout"]
-        except (ValueError, KeyError, TypeError):
-            raise OptionError(f"--checkpoint {self._path.parent}: {self._path.name} is damaged") from None
-        if layout != LAYOUT:
-            raise OptionError(f"--checkpoint {self._path.parent}: made by another version of millstream")
+        first, _, content = data.partition(b"\n")
+        head, _, snapshot = content.partition(b"\n")
+        if first != _MAGIC + _digest(content):
+            raise self.refusal("it is damaged")
+        found = json.loads(head)
+        if found["layout"] != LAYOUT:
+            raise self.refusal("it was made by another version of millstream")
         for name, value in self._asked.items():
             if found["asked"].get(name) != value:
                 raise OptionError(
@@ -64,6 +65,14 @@ class Checkpoint:
                     "or begin in another folder"
                 )
         return Saved(snapshot, found["lanes"], found["lengths"], found["counts"])
+
+    def refusal(self, reason: object) -> OptionError:
+        """What to raise if what was kept cannot be gone on from."""
+        why = str(reason).rstrip(".")
+        return OptionError(
+            f"--checkpoint {self._path.parent}: {self._path} cannot be gone on from: {why}; put back a copy of it, or "
+            "remove it and begin anew"
+        )
 
     def save(self, saved: Saved) -> None:
         """Replaces what was there, or leaves it as it was."""
@@ -74,16 +83,13 @@ class Checkpoint:
             "lengths": saved.lengths,
             "counts": saved.counts,
         }
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            new = self._path.with_suffix(".new")
-            with new.open("wb") as file:
-                file.write(json.dumps(head).encode() + b"\n" + saved.snapshot)
-                file.flush()
-                os.fsync(file.fileno())
-            new.replace(self._path)
-        except OSError as error:
-            raise OptionError(f"--checkpoint {self._path.parent}: cannot be written: {error.strerror or error}") from None
+        content = json.dumps(head).encode() + b"\n" + saved.snapshot
+        replace_file(self._path, _MAGIC + _digest(content) + b"\n" + content)
+
+
+def _digest(content: bytes) -> bytes:
+    """Tells content that is damaged, which may still read as something."""
+    return hashlib.blake2b(content, digest_size=16).hexdigest().encode()
 
 
 def _asked(options: RunOptions) -> dict[str, Any]:

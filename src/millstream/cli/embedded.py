@@ -19,7 +19,7 @@ from millstream.cli.sources import StandardInput, make_feed
 from millstream.cli.terminal import fail
 from millstream.engine.lines import graph_sources, line_sources, rate_of
 from millstream.engine.ordering import Ordering
-from millstream.errors import DataError, LateElementError, QueryError
+from millstream.errors import DataError, LateElementError, QueryError, SnapshotError
 from millstream.rdf import Rejected
 from millstream.rdf.element import bounded
 from millstream.runs import GraphSource, Run, StreamSource
@@ -53,7 +53,11 @@ class _Embedded:
             self._engine = self._fresh_engine()
             run.open()
         else:
-            self._engine = cast("PacedEngine", PacedEngine.restore(saved.snapshot))
+            assert self._checkpoint is not None
+            try:
+                self._engine = cast("PacedEngine", PacedEngine.restore(saved.snapshot))
+            except SnapshotError as error:
+                raise self._checkpoint.refusal(error) from None
             run.open(saved.lengths)
             run.counts.answers = saved.counts["answers"]
             run.counts.before = self._engine.stats["elements"]

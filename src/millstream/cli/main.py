@@ -125,7 +125,7 @@ def run(
     """Run queries over streams; each answers as its input comes.
 
     Answers go to standard output, everything else to standard error. Exit codes: 0; 1 for bad data with --strict;
-    2 for a wrong command or query; 130 when interrupted.
+    2 for a wrong command or query; 3 when something cannot be written, as on a full disk; 130 when interrupted.
 
     millstream run hot.rq --engine embedded --stream http://example.org/readings=readings.nq --dataset rooms.ttl
     """

@@ -5,22 +5,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from io import BufferedIOBase
 from pathlib import Path
-from typing import BinaryIO
 
 import typer
 
 from millstream.cli.arguments import check_path
-from millstream.cli.run import DATA, close_standard_output, shown
+from millstream.cli.run import DATA, STORAGE, close_standard_output, shown
 from millstream.cli.sources import StandardInput
 from millstream.cli.terminal import fail, note
-from millstream.errors import DataError, OptionError
+from millstream.errors import DataError, OptionError, StorageError
 from millstream.rdf import Format, OnRejected, Rejected, Rejections, format_of_path
 from millstream.rdf.inputs import ByteStream, Readable, files_of, open_file
 from millstream.rdf.mapping import Mapped, map_rows
 from millstream.rdf.templates import Template, read_template
 from millstream.runs import DeadLetters
-from millstream.runs.files import open_at
+from millstream.runs.files import OutputFile, StandardOutput
 from millstream.runs.options import STANDARD
 
 _FORMATS = {"nquads": True, "nq": True, "ntriples": False, "nt": False}
@@ -56,6 +56,10 @@ def map_files(
     except DataError as error:
         code, how = DATA if strict else 2, "failed"
         note("error", str(error), "bold red")
+    except StorageError as error:
+        code, how = STORAGE, "failed"
+        close_standard_output()
+        note("error", f"{error}; make room and run it again", "bold red")
     except BrokenPipeError:
         close_standard_output()
     except KeyboardInterrupt:
@@ -72,7 +76,7 @@ def map_files(
 def _map(
     rows: str,
     template: Template,
-    file: BinaryIO,
+    file: BufferedIOBase,
     counts: Mapped,
     lines: bool | None,
     graphs: bool,
@@ -121,10 +125,7 @@ def _chosen(option: str, name: str | None, known: dict[str, bool]) -> bool | Non
 
 
 @contextmanager
-def _opened(output: str) -> Iterator[BinaryIO]:
-    if output == STANDARD:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    with open_at(output, None) as file:
+def _opened(output: str) -> Iterator[BufferedIOBase]:
+    with StandardOutput() if output == STANDARD else OutputFile(output) as file:
         yield file
+        file.flush()

@@ -18,7 +18,7 @@ from millstream.cli.arguments import check_path
 from millstream.cli.progress import Progress
 from millstream.cli.queries import read_query
 from millstream.cli.terminal import note
-from millstream.errors import DataError, LateElementError, MillstreamError, OptionError, QueryError
+from millstream.errors import DataError, LateElementError, MillstreamError, OptionError, QueryError, StorageError
 from millstream.language import parse_query
 from millstream.language.algebra import Form
 from millstream.rdf import Rejected, parse_time_option
@@ -31,6 +31,8 @@ from millstream.runs.outputs import output_paths
 
 DATA = 1
 """The exit code for bad data in a strict run."""
+STORAGE = 3
+"""The exit code when something could not be written, as on a full disk."""
 INTERRUPTED = 130
 
 
@@ -136,6 +138,10 @@ def execute(options: RunOptions, engine: str) -> None:
                 run.close()
     except (DataError, LateElementError) as error:
         how, code, trouble = "failed", DATA if options.strict else 2, str(error)
+    except StorageError as error:
+        again = "the same command then goes on from its checkpoint" if options.checkpoint is not None else "run it again"
+        how, code, trouble = "failed", STORAGE, f"{error}; make room, {again}"
+        close_standard_output()
     except KeyboardInterrupt:
         how, code = "stopped", INTERRUPTED
     except BrokenPipeError:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
-from contextlib import nullcontext
-from typing import BinaryIO
 
 from millstream.rdf import Rejected
-from millstream.runs.files import open_at
+from millstream.runs.files import OutputFile, StandardOutput
 
 SHOWN = 3
 
@@ -20,13 +16,13 @@ class DeadLetters:
     def __init__(self, path: str | None) -> None:
         self.path = path
         self.first: list[Rejected] = []
-        self._file: BinaryIO | None = None
+        self._file: OutputFile | StandardOutput | None = None
 
     def open(self, lengths: dict[str, int] | None = None) -> None:
         if self.path == "-":
-            self._file = sys.stdout.buffer
+            self._file = StandardOutput()
         elif self.path is not None:
-            self._file = open_at(self.path, None if lengths is None else lengths.get(self._key, 0))
+            self._file = OutputFile(self.path, None if lengths is None else lengths.get(self._key, 0))
 
     @property
     def _key(self) -> str:
@@ -50,14 +46,12 @@ class DeadLetters:
             self._file.flush()
 
     def lengths(self) -> dict[str, int]:
-        if self._file is None or self.path == "-":
-            return {}
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        return {self._key: self._file.tell()}
+        return {self._key: self._file.sync()} if isinstance(self._file, OutputFile) else {}
 
     def close(self) -> None:
         file, self._file = self._file, None
         if file is not None:
-            with nullcontext() if self.path == "-" else file:
+            try:
                 file.flush()
+            finally:
+                file.close()

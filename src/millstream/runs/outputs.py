@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from io import BufferedIOBase
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,7 @@ from rich.console import Console
 
 from millstream.errors import OptionError
 from millstream.runs.delimited import CsvWriter, TsvWriter
-from millstream.runs.files import open_at
+from millstream.runs.files import OutputFile, StandardOutput
 from millstream.runs.formats import OutputFormat
 from millstream.runs.json_results import JsonWriter, NdjsonWriter
 from millstream.runs.options import STANDARD, RunQuery
@@ -40,22 +41,22 @@ class Outputs:
         self._format = format
         self._before_output = before_output
         self._standard = output in (None, STANDARD)
-        self._files: dict[str, BinaryIO] = {}
+        self._files: dict[str, OutputFile] = {}
         self._writers: list[Writer] = []
         if self._standard:
             shared = len(queries) > 1
             columns = _shared_columns(queries) if shared else _columns(queries[0])
-            self._writers = [self._writer(sys.stdout.buffer, columns, queries)] * len(queries)
+            self._writers = [self._writer(StandardOutput(), columns, queries)] * len(queries)
             self._writers[0].begin(0)
             return
         assert output is not None
         for query, path in zip(queries, output_paths([q.name for q in queries], output, format), strict=True):
             length = None if lengths is None else lengths.get(path, 0)
-            file = self._files[path] = open_at(path, length)
+            file = self._files[path] = OutputFile(path, length)
             self._writers.append(self._writer(file, _columns(query), [query]))
             self._writers[-1].begin(length or 0)
 
-    def _writer(self, file: BinaryIO, columns: tuple[str, ...], queries: Sequence[RunQuery]) -> Writer:
+    def _writer(self, file: BufferedIOBase, columns: tuple[str, ...], queries: Sequence[RunQuery]) -> Writer:
         match self._format:
             case OutputFormat.CSV:
                 return CsvWriter(file, columns)
@@ -104,20 +105,19 @@ class Outputs:
 
     def lengths(self) -> dict[str, int]:
         """How long each file is, all of it on disk."""
-        for file in self._files.values():
-            file.flush()
-            os.fsync(file.fileno())
-        return {path: file.tell() for path, file in self._files.items()}
+        return {path: file.sync() for path, file in self._files.items()}
 
     def close(self) -> None:
         """Completes what each format must complete."""
         writers, self._writers = self._writers, []
         if self._standard and writers:
             self._before_output()
-        for writer in writers[:1] if self._standard else writers:
-            writer.end()
-        for file in self._files.values():
-            file.close()
+        with ExitStack() as stack:
+            # All of them, also where some cannot be completed.
+            for file in self._files.values():
+                stack.callback(file.close)
+            for writer in writers[:1] if self._standard else writers:
+                stack.callback(writer.end)
 
 
 def output_paths(names: Sequence[str], output: str, format: OutputFormat) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import IO, Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -26,7 +26,7 @@ class ParquetWriter(Writer):
         self._rows = 0
 
     def begin(self, length: int) -> None:
-        self._writer = pq.ParquetWriter(self.file, self._schema, compression="zstd")
+        self._writer = pq.ParquetWriter(cast("IO[bytes]", self.file), self._schema, compression="zstd")
 
     def write(self, table: pa.Table) -> None:
         self._waiting.append(table.cast(self._schema))

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from io import BufferedIOBase
+from typing import Any
 
 import pyarrow as pa
 from pyoxigraph import Literal
@@ -33,7 +34,7 @@ class TableWriter(Writer):
     """A line an answer."""
 
     def __init__(
-        self, file: BinaryIO, columns: tuple[str, ...], prefixes: Mapping[str, str], console: Console | None
+        self, file: BufferedIOBase, columns: tuple[str, ...], prefixes: Mapping[str, str], console: Console | None
     ) -> None:
         super().__init__(file, columns)
         self._printer = Printer(prefixes)

@@ -6,7 +6,8 @@ Invariant: after `end`, what was written is a complete document of its format, h
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO
+from io import BufferedIOBase
+from typing import Any
 
 import pyarrow as pa
 
@@ -16,7 +17,7 @@ NUMBERS = ("at_ms", "weight")
 class Writer:
     """Writes to a file that somebody else opens and closes."""
 
-    def __init__(self, file: BinaryIO, columns: tuple[str, ...]) -> None:
+    def __init__(self, file: BufferedIOBase, columns: tuple[str, ...]) -> None:
         self.file = file
         self.columns = columns
 
