@@ -17,13 +17,15 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyspark.errors import StreamingQueryException
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from millstream.engine.feeding import fed_stream
-from millstream.errors import DataError, LateElementError, MillstreamError, OptionError, SnapshotError
-from millstream.pipeline.complaints import complaint_of
+from millstream.errors import DataError, LateElementError, OptionError, SnapshotError, StorageError
+from millstream.pipeline.checkpoints import WAY_OUT, Record, check_checkpoint, damage_told, damaged
+from millstream.pipeline.complaints import cause_of, complaint_of, failure_of
 from millstream.pipeline.continuous import DEFAULT_CELLS, Files, Job, plan_job
 from millstream.pipeline.processor import ANSWERS, FLUSHED, LATE, STATS, from_bytes
 from millstream.pipeline.quiet import said_to
@@ -33,6 +35,7 @@ from millstream.pipeline.spool import Spool
 from millstream.pipeline.spread import Spread, StreamedSource
 from millstream.rdf import Rejected
 from millstream.runs import Run
+from millstream.runs.files import is_full, replace_file, unwritten
 from millstream.runs.options import STANDARD
 
 _LOOK_S = 0.1
@@ -42,7 +45,27 @@ _SHOWN_BYTES = 2000
 
 def run(run: Run) -> None:
     """Reads everything there is, or follows it; raises Stopped if asked to, with everything written that was answered."""
-    _SparkRun(run).run()
+    begun: _SparkRun | None = None
+    try:
+        begun = _SparkRun(run)
+        begun.run()
+    except (PySparkException, Py4JError) as error:
+        raise (begun and begun.damage(str(error))) or failure_of(error) from error
+    except OSError as error:
+        # Of what is written besides outputs: the log of Java, standard input as files.
+        if not is_full(error):
+            raise
+        raise unwritten(error.filename or "a temporary file", error) from None
+
+
+def _plan_before(path: Path) -> Spread | None:
+    """The plan that the job of a checkpoint had."""
+    if not path.exists():
+        return None
+    try:
+        return Spread.from_json(path.read_text())
+    except Exception as error:
+        raise damaged(path, f"it is no plan of a job ({str(error)[:100] or type(error).__name__})") from None
 
 
 class _SparkRun:
@@ -51,7 +74,8 @@ class _SparkRun:
         self._options = run.options
         self._temporary = Path(tempfile.mkdtemp(prefix="millstream-"))
         self._folder = run.options.checkpoint or self._temporary / "checkpoint"
-        self._record = _Record(self._folder / "written.json")
+        self._record = Record.read(self._folder / "written.json")
+        self._goes_on = False
         self._lock = threading.Lock()
         self._trouble: BaseException | None = None
         self._spools: list[Spool] = []
@@ -65,6 +89,7 @@ class _SparkRun:
     def run(self) -> None:
         try:
             self._check_sources()
+            self._check_checkpoint()
             self._folder.mkdir(parents=True, exist_ok=True)
             self._run.open(self._record.lengths if self._record.exists else None)
             self._run.counts.answers = list(self._record.answers or self._run.counts.answers)
@@ -88,6 +113,22 @@ class _SparkRun:
             for spool in self._spools:
                 spool.close()
             shutil.rmtree(self._temporary, ignore_errors=True)
+
+    def _check_checkpoint(self) -> None:
+        for number, query in enumerate(self._options.queries):
+            folder = self._folder / f"{number}-{query.name}"
+            self._goes_on = self._goes_on or folder.exists()
+            check_checkpoint(folder)
+            self._record.check(number, folder)
+            _plan_before(folder / _PLAN)
+
+    def damage(self, text: str) -> SnapshotError | None:
+        """What is wrong with the checkpoint that the run went on from, if a failure is about that."""
+        failure = failure_of(Exception(text))
+        place = damage_told(text, self._folder) if self._goes_on else None
+        if place is None or isinstance(failure, StorageError) or complaint_of(Exception(text)) is not None:
+            return None
+        return SnapshotError(f"--checkpoint {self._folder}: {place} is damaged: {cause_of(text)}; {WAY_OUT}")
 
     def _check_sources(self) -> None:
         options = self._options
@@ -172,7 +213,7 @@ class _SparkRun:
             once=not options.follow,
             open_end=options.checkpoint is not None,
             spark=spark,
-            before=Spread.from_json(plan.read_text()) if plan.exists() else None,
+            before=_plan_before(plan),
             limits=options.limits,
             on_rejected=self._malformed_dataset,
         )
@@ -211,8 +252,7 @@ class _SparkRun:
         """Refuses a checkpoint that another job wrote, before Spark starts to wonder."""
         text = job.spread.to_json()
         if not plan.exists():
-            plan.parent.mkdir(parents=True, exist_ok=True)
-            plan.write_text(text)
+            replace_file(plan, text.encode())
         elif (before := plan.read_text()) != text:
             raise SnapshotError(f"{self._folder}: {changed_message(before, text)}")
 
@@ -222,6 +262,8 @@ class _SparkRun:
                 time.sleep(_LOOK_S)
                 with self._lock:
                     self._run.check()
+                for spool in self._spools:
+                    spool.check()
                 for query in queries:
                     self._raise_trouble(query)
             for query in queries:
@@ -235,7 +277,7 @@ class _SparkRun:
             raise self._trouble
         error = query.exception()
         if error is not None:
-            raise readable(error)
+            raise error
 
     # What they give ---------------------------------------------------------------------------------------------------
 
@@ -244,6 +286,9 @@ class _SparkRun:
         try:
             found = batch.toArrow()
             with self._lock:
+                if self._trouble is not None:
+                    # Of another query: what it wrote of its batch is not to be recorded as written.
+                    raise self._trouble
                 flushed = [row["blob"] for row in found.to_pylist() if row["kind"] == FLUSHED]
                 # The last end counts: an earlier run may have come to one after which more was found.
                 self._flushed[number] = [from_bytes(blob) for blob in flushed]
@@ -335,42 +380,3 @@ class _SparkRun:
             raise DataError(letter["reason"], text=letter["text"], **place)
         self._run.counts.set_aside += 1
         self._run.set_aside(Rejected(**place, reason=letter["reason"], text=letter["text"]))
-
-
-class _Record:
-    """Which batches are written, and how long the outputs were then."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.exists = path.exists()
-        fields = json.loads(path.read_text()) if self.exists else {}
-        self.batches: dict[str, int] = fields.get("batches", {})
-        self.lengths: dict[str, int] = fields.get("lengths", {})
-        self.answers: list[int] = fields.get("answers", [])
-        self.late: int = fields.get("late", 0)
-        self.set_aside: int = fields.get("set_aside", 0)
-        self.letters: list[str] = fields.get("letters", [])
-
-    def keep(self, number: int, id: int, run: Run) -> None:
-        self.batches[str(number)] = id
-        fields = {
-            "batches": self.batches,
-            "lengths": run.lengths(),
-            "answers": run.counts.answers,
-            "late": run.counts.late,
-            "set_aside": run.counts.set_aside,
-            "letters": self.letters,
-        }
-        beside = self._path.with_suffix(".new")
-        beside.write_text(json.dumps(fields))
-        beside.replace(self._path)
-
-
-def readable(error: StreamingQueryException) -> MillstreamError:
-    """What went wrong in a job, without the traces of Java and Python."""
-    message = complaint_of(error)
-    if message is None:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        wanted = [line for line in lines if "Error" in line or "Exception" in line]
-        message = f"the Spark job failed: {(wanted or lines or ['no reason given'])[-1]}"
-    return MillstreamError(message)

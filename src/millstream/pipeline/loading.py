@@ -19,9 +19,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from millstream.engine.options import graph_iri
-from millstream.errors import DataError, MillstreamError, OptionError
+from millstream.errors import DataError, OptionError
 from millstream.pipeline.ahead import evaluated_by_spark, evaluated_here
-from millstream.pipeline.complaints import complaint_of
+from millstream.pipeline.complaints import complaint_of, failure_of
 from millstream.pipeline.datasets import (
     AHEAD,
     DIGEST,
@@ -106,10 +106,9 @@ def load_datasets(
         given = _take_by_spark(spark, whole, names, gathered, ahead)
     except Exception as error:
         # Of Java's or of Spark's own kind, as the way back has it.
-        message = complaint_of(error)
-        if isinstance(error, MillstreamError) or message is None:
+        if complaint_of(error) is None:
             raise
-        raise MillstreamError(message) from None
+        raise failure_of(error) from None
     return Loaded(StaticData(gathered.chunks, given), gathered.digest)
 
 

@@ -24,10 +24,22 @@ class Spool:
         self._ending = chosen.value
         self._number = 0
         self._closed = threading.Event()
+        self._trouble: OSError | None = None
         if follow and chosen in _LINES:
-            threading.Thread(target=self._roll, daemon=True).start()
+            threading.Thread(target=self._roll_on, daemon=True).start()
         else:
             self._keep(sys.stdin.buffer.read())
+
+    def check(self) -> None:
+        """Raises what went wrong while input came."""
+        if self._trouble is not None:
+            raise self._trouble
+
+    def _roll_on(self) -> None:
+        try:
+            self._roll()
+        except OSError as error:
+            self._trouble = error
 
     def _roll(self) -> None:
         """Files of whole lines, a new one every now and then."""
