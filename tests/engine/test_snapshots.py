@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import resource
+from typing import Any
+
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from millstream import Engine, SnapshotError
+from millstream.engine.snapshot import pack, unpack
 from tests.engine.machines import assert_same, flat, play, take_step
 from tests.engine.scenarios import Scenario, scenarios
 from tests.reference import Reference
@@ -51,12 +56,60 @@ def test_what_was_emitted_and_not_taken_is_in_the_snapshot() -> None:
         (b"", "not a snapshot"),
         (b"PK\x03\x04 something else", "not a snapshot"),
         (b"millstream snapshot 999\n...", "layout 999"),
-        (b"millstream snapshot 6\nnot an archive", "damaged"),
+        (b"millstream snapshot 7\nnot an archive", "damaged"),
     ],
 )
 def test_other_bytes_are_refused(data: bytes, said: str) -> None:
     with pytest.raises(SnapshotError, match=said):
         Engine.restore(data)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("core", "terms", 0), np.array([0, 1, 1 << 31])),
+        (("core", "terms", 2), np.zeros(1, np.int64)),
+        (("core", "graphs", 0, 1), np.array([[0, 1, 77]])),
+        (("core", "graphs", 0, 1), np.array([[0.0, 1.0, 2.0]])),
+        (("core", "runs", 0, "tick"), -(1 << 40)),
+        (("core", "runs", 0, "tick"), 1 << 40),
+        (("core", "runs", 0, "operator", "leaves", 0, "components", 0, 1), np.array([9])),
+        (("core", "runs", 0, "operator", "leaves", 0, "components", 0, 2), np.array([77])),
+        (("core", "runs", 0, "operator", "leaves", 0, "components", 0, 4), np.array([1, 2])),
+        (("core", "queries", 0, "emissions", 0, 2), np.array([1, 1, 1])),
+        (("core", "queries", 0, "family"), -1),
+        (("core", "before"), None),
+        (("options", "lateness_ms"), -5),
+        (("ordering", 2), "many"),
+    ],
+)
+def test_a_snapshot_with_a_wrong_value_is_refused(path: tuple[Any, ...], value: Any) -> None:
+    engine = Engine()
+    engine.insert("<http://e/a> <http://e/p> <http://e/b> .")
+    engine.register("SELECT * WHERE { STREAM <http://e/s> [RANGE 10] { ?x <http://e/p> ?y } }")
+    engine.push("http://e/s", "<http://e/a> <http://e/p> <http://e/b> .", at_ms=1)
+    whole = unpack(engine.snapshot())
+    assert Engine.restore(pack(whole)).stats == engine.stats
+    state = whole
+    for key in path[:-1]:
+        state = state[key]
+    state[path[-1]] = value
+    with pytest.raises(SnapshotError, match="the snapshot is damaged: "):
+        Engine.restore(pack(whole))
+
+
+def test_numbers_of_terms_that_lie_far_apart_take_no_room() -> None:
+    engine = Engine()
+    engine.insert("<http://e/a> <http://e/p> <http://e/b> .")
+    whole = unpack(engine.snapshot())
+    far = np.array([0, 1 << 20, (1 << 31) + 5])
+    whole["core"]["terms"][0] = far
+    whole["core"]["graphs"][0][1] = far[whole["core"]["graphs"][0][1]]
+    restored = Engine.restore(pack(whole))
+    query = restored.register("SELECT * WHERE { ?s ?p ?o }")
+    restored.insert("<http://e/a> <http://e/p> <http://e/c> .")
+    assert len(query.solutions()) == 2
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 4 << 20
 
 
 def test_a_cut_snapshot_is_refused() -> None:

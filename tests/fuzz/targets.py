@@ -18,6 +18,7 @@ from millstream.kernels.scanner import Scanned, Scanner
 from millstream.kernels.scanner_summary import Summary
 from tests.engine import alone
 from tests.fuzz import garbage, queries, readers, sessions, states
+from tests.fuzz.snapshots import damaged_values
 
 Target = Callable[[Random], None]
 
@@ -229,6 +230,7 @@ TARGETS: dict[str, Target] = {
     "lines": readers.lines_kept,
     "mapping": readers.mapping,
     "snapshot": states.snapshot,
+    "values": damaged_values,
     "checkpoint": states.checkpoint,
     "blobs": states.blobs,
     "static": states.static,

@@ -18,6 +18,7 @@ RUNS = {
     "lines": 200,
     "mapping": 500,
     "snapshot": 100,
+    "values": 300,
     "checkpoint": 10,
     "blobs": 100,
     "static": 200,

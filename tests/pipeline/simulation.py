@@ -44,8 +44,8 @@ class DictStore:
     def keep_ledger(self, text: str) -> None:
         self.pending["ledger"] = text
 
-    def piece(self, version: int, number: int) -> bytes:
-        return self.committed[version, number]
+    def piece(self, version: int, number: int) -> bytes | None:
+        return self.committed.get((version, number))
 
     def keep_piece(self, version: int, number: int, data: bytes) -> None:
         self.pending[version, number] = data

@@ -227,3 +227,18 @@ def test_a_blob_that_was_damaged_on_its_way_is_refused_as_such() -> None:
         for damaged in (blob[:place], blob[:place] + bytes([blob[place] ^ 16]) + blob[place + 1 :]):
             with pytest.raises(SnapshotError, match="is damaged"):
                 one.keeper.take(one.store, None, [damaged])
+
+
+@pytest.mark.parametrize("damage", ["gone", "cut off"])
+@pytest.mark.parametrize("query", [RANGE, ALL])
+def test_a_store_that_lost_something_is_refused_as_such(query: str, damage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slices, "MOST_SLICES", 2)
+    one = OneCell(query)
+    living = None
+    for at_ms in range(5):
+        _, living, _ = one.take(living, at_ms)
+    for key in one.pieces:
+        value = one.store.committed[key]
+        one.store.committed[key] = None if damage == "gone" else value[: len(value) // 2]
+    with pytest.raises(SnapshotError, match=r"is damaged: of [0-9]+ bytes there are"):
+        one.take(None, 6)

@@ -15,10 +15,11 @@ from millstream.engine.merged import MergedContent
 from millstream.engine.pieces import Piece, concatenated, in_order, is_ordered, taken
 from millstream.kernels.dictionary import Dictionary
 from millstream.language.windows import StreamWindow
+from millstream.operators import stored
 from millstream.operators.dataflow import Dataflow, Leaf
 from millstream.operators.layout import Root
 from millstream.operators.matching import Constants
-from millstream.operators.rows import FOREVER, Arrivals, Column
+from millstream.operators.rows import FOREVER, MOST_MS, Arrivals, Column
 from millstream.plan.conjunction import SourcedPattern
 
 Pieces = list[tuple[Input, Piece]]
@@ -168,14 +169,15 @@ class Contents:
 
     def load(self, state: dict[str, Any]) -> None:
         """Takes what the contents of the same queries dumped."""
-        self.change = state["change"]
+        self.change = stored.whole(state["change"], 0, MOST_MS)
         unions: set[int] = set()
         for i, feed, union in zip(self.inputs, state["feeds"], state["unions"], strict=True):
             if i.feed is not None:
                 i.feed.load(feed)
             if i.union is not None and id(i.union) not in unions:
                 unions.add(id(i.union))
-                i.union.load(union)
+                parts = sum(other.union is i.union for other in self.inputs)
+                i.union.load(union, parts, i.matcher, self._dictionary)
 
 
 def _graph_piece(source: Input, triples: Triples, at_tick: int, op: int) -> Piece:

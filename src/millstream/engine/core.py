@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from millstream.engine.answers import Pending
 from millstream.engine.batch import ElementBatch
+from millstream.engine.counting import CountFeed
 from millstream.engine.datasets import Graph, Triples
 from millstream.engine.feeding import Feeding
 from millstream.engine.feeds import NEVER
@@ -32,10 +33,11 @@ from millstream.errors import ChangeLimitError
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner_summary import Summary
 from millstream.language.windows import Triples as TriplesWindow
+from millstream.operators import stored
 from millstream.operators.bounds import RowBound
 from millstream.operators.dataflow import Dataflow
 from millstream.operators.expressions import Bounds
-from millstream.operators.rows import ELEMENT, EXPIRY, tick, time_of
+from millstream.operators.rows import ELEMENT, EXPIRY, FOREVER, MOST_MS, tick, time_of
 from millstream.plan.nodes import Node
 
 _HOUSEKEEPING_EVERY = 4096
@@ -64,6 +66,16 @@ Happening: TypeAlias = Element | GraphChange
 def triples_of(what: Happening) -> Triples:
     """All triples that come or go."""
     return what.intake.triples if isinstance(what, Element) else what.triples
+
+
+def stored_happening(dictionary: Dictionary, target: str | None, some: Any, *rest: Any) -> Happening:
+    """Something that was held back when a snapshot was taken."""
+    triples = stored.triples(some, dictionary)
+    if len(rest) == 1:
+        return GraphChange(None if target is None else stored.text(target), triples, stored.flag(rest[0]))
+    place, total = rest
+    total = stored.whole(total, len(triples), MOST_MS)
+    return Element(named_iri(target, "stream"), Intake(triples, stored.column(place, len(triples), 0, total - 1), total))
 
 
 @dataclass(slots=True)
@@ -370,10 +382,11 @@ class Core:
     def dump(self) -> dict[str, Any]:
         """All of it, in plain values and arrays."""
         self.housekeeping()
-        ids, terms, keep_until, holds = self.dictionary.dump()
+        # Who holds a term does so again when it is restored.
+        ids, terms, keep_until, _ = self.dictionary.dump()
         texts = "\n".join(str(term) for term in terms.to_pylist()).encode()
         return {
-            "terms": (ids, texts, keep_until, holds, self.dictionary.mark),
+            "terms": (ids, texts, keep_until),
             "graphs": [(name, graph.triples()) for name, graph in self.graphs.items()],
             "streams": [(s.iri, s.elements, s.triples, s.kept) for s in self.streams.values()],
             "before": self.before,
@@ -382,18 +395,33 @@ class Core:
             **self.registry.dump(),
         }
 
+    def check(self) -> None:
+        """Raises if what a snapshot kept apart does not fit together."""
+        for run in self.runs:
+            if not self.before - 1 <= run.tick <= max(self.before - 1, self.now_tick):
+                raise ValueError("a query is not where time is")
+            for source in run.contents.inputs:
+                if isinstance(source.feed, CountFeed) and source.window is not None:
+                    stream = self.known_stream(source.window.stream.value)
+                    if source.feed.last > (stream.triples if source.feed.counts_triples else stream.elements):
+                        raise ValueError("a window has more than its stream")
+
     def load(self, state: dict[str, Any]) -> None:
         """Takes what a core with the same options dumped."""
-        ids, texts, keep_until, holds, mark = state["terms"]
+        some, texts, until = state["terms"]
+        ids = stored.column(some)
         terms = texts.decode().split("\n") if len(ids) else []
-        self.dictionary.load(ids, pa.array(terms, pa.string()), keep_until, holds, mark)
+        # Nothing is forgotten before somebody says how far time has come: until then all can be held again.
+        self.dictionary.load(ids, pa.array(terms, pa.string()), stored.column(until), np.zeros(len(ids), np.int64), NEVER)
         for name, triples in state["graphs"]:
-            self.graphs.setdefault(name, Graph(self.dictionary)).restore(np.ascontiguousarray(triples))
-        for iri, elements, triples, kept in state["streams"]:
-            self.streams[iri] = Stream(iri, elements=elements, triples=triples, kept=kept)
-        self.registry.load(state, mark)
+            known = self.graphs.setdefault(None if name is None else stored.text(name), Graph(self.dictionary))
+            known.restore(triples)
+        for iri, *counts in state["streams"]:
+            elements, triples, kept = (stored.whole(count, 0, MOST_MS) for count in counts)
+            self.streams[named_iri(iri, "stream")] = Stream(iri, elements=elements, triples=triples, kept=kept)
+        self.before = stored.whole(state["before"], NEVER, FOREVER)
+        self.registry.load(state)
         for stream in self.streams.values():
             self._summarise(stream)
-        self.before = state["before"]
-        self.counts = state["counts"]
-        self.value_bounds.refused = state["refused"]
+        self.counts = {name: stored.whole(state["counts"][name], 0, MOST_MS) for name in self.counts}
+        self.value_bounds.refused = stored.whole(state["refused"], 0, MOST_MS)

@@ -18,6 +18,7 @@ from millstream.engine.pieces import Piece, without_end
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.tuples import TUPLE, TupleTable
 from millstream.language.windows import Elements, Triples
+from millstream.operators import stored
 from millstream.operators.matching import Matcher
 from millstream.operators.rows import FOREVER, Column
 
@@ -91,6 +92,15 @@ class CountFeed:
         self._slots = TupleTable(4)
         self._latest = np.full(_FEW, -1, np.int64)
         """For each slot the place of its last row, -1 if it has none."""
+
+    @property
+    def counts_triples(self) -> bool:
+        return isinstance(self.window, Triples)
+
+    @property
+    def last(self) -> int:
+        """The number of the last row it holds, 0 without any."""
+        return int(self._queue.number[-1]) if len(self._queue) else 0
 
     def arrive(self, batch: ElementBatch) -> list[Piece]:
         if not len(batch):
@@ -225,4 +235,9 @@ class CountFeed:
         return np.column_stack([self._queue.number[stands], self._queue.rows[stands, :4]])
 
     def load(self, state: Any) -> None:
-        self._rebuild(np.ascontiguousarray(state))
+        live = stored.table(state, 5)
+        stored.one_of(live[:, 1], self._matcher.numbers)
+        if (np.diff(live[:, 0]) < 0).any() or (live[:, 0] < 0).any():
+            raise ValueError("what a window counts is not in order")
+        self._dictionary.hold(stored.triples(live[:, 2:], self._dictionary).ravel())
+        self._rebuild(live)

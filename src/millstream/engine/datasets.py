@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.tuples import TUPLE, TupleTable
+from millstream.operators import stored
 from millstream.operators.rows import FOREVER
 
 Triples = npt.NDArray[np.int64]
@@ -43,14 +46,11 @@ class Graph:
         self.size += len(fresh)
         return where
 
-    def restore(self, triples: Triples) -> None:
-        """Takes back what `triples` gave; the dictionary still holds its terms."""
-        if len(triples):
-            places = self._intern(triples, 1)
-            self._make_room(int(places.max()) + 1)
-            self._rows[places] = triples
-            self._present[places] = True
-            self.size = len(triples)
+    def restore(self, triples: Any) -> None:
+        """Takes back what `triples` gave."""
+        found = stored.triples(triples, self._dictionary)
+        if self.size or len(self.insert_where(found)) < len(found):
+            raise ValueError("a graph has a triple twice")
 
     def delete(self, triples: Triples, at_tick: int) -> Triples:
         """Takes triples away; gives those that were there, in order."""

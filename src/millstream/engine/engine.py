@@ -18,8 +18,8 @@ from millstream.engine.answers import Answer
 from millstream.engine.aside import Aside
 from millstream.engine.batch import ElementBatch
 from millstream.engine.caution import Caution
-from millstream.engine.core import Core, Element, GraphChange, Happening, Stream, triples_of
-from millstream.engine.intake import Encoder, Intake
+from millstream.engine.core import Core, Element, GraphChange, Happening, Stream, stored_happening, triples_of
+from millstream.engine.intake import Encoder
 from millstream.engine.lines import line_sources, rate_of
 from millstream.engine.loading import Loading
 from millstream.engine.options import Options, checked_time, graph_iri
@@ -27,7 +27,7 @@ from millstream.engine.ordering import Ordering
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.scanning import Scanning
 from millstream.engine.singles import Singles
-from millstream.engine.snapshot import pack, unpack
+from millstream.engine.snapshot import pack, taken_as_damage, unpack
 from millstream.engine.tables import largest_time
 from millstream.engine.turns import delivering, serialised
 from millstream.limits import DEFAULT_LIMITS, Limits
@@ -395,15 +395,16 @@ class Engine:
     def restore(cls, data: bytes) -> Engine:
         """An engine that goes on where a snapshot was taken, with its queries in order of registration."""
         state = unpack(data)
-        options = state["options"]
-        engine = cls(**{**options, "limits": Limits.of(options["limits"])})
-        engine._core.load(state["core"])
-        largest_ms, passed_ms, arrivals, flat = state["ordering"]
-        held: list[tuple[int, int, Happening]] = [
-            (at_ms, number, Element(target, Intake(*rest)) if len(rest) == 3 else GraphChange(target, *rest))
-            for at_ms, number, target, *rest in flat
-        ]
-        engine._ordering.load(largest_ms, passed_ms, arrivals, held)
+        with taken_as_damage():
+            options = state["options"]
+            engine = cls(**{**options, "limits": Limits.of(options["limits"])})
+            engine._core.load(state["core"])
+            engine._core.check()
+            largest_ms, passed_ms, arrivals, flat = state["ordering"]
+            held = [(*row[:2], stored_happening(engine._core.dictionary, *row[2:])) for row in flat]
+            engine._ordering.load(largest_ms, passed_ms, arrivals, held)
+            for _, _, what in held:
+                engine._core.dictionary.hold(triples_of(what).ravel())
         return engine
 
 

@@ -21,7 +21,9 @@ from millstream.engine.reporting import EverythingReporter, select
 from millstream.engine.run import QueryRun
 from millstream.kernels.dictionary import Dictionary
 from millstream.language.algebra import Output
+from millstream.operators import stored
 from millstream.operators.matching import Constants
+from millstream.operators.rows import MOST_MS
 from millstream.plan.conjunction import GraphSource, SourcedPattern
 from millstream.plan.lifting import lifted_blank
 from millstream.plan.members import place_predicate
@@ -247,6 +249,6 @@ class Family:
     def load(self, state: dict[str, Any]) -> None:
         """Takes what a family of the same queries dumped, its members added."""
         self._name()
-        self._graph.restore(np.ascontiguousarray(state["members"]))
-        self._next = state["next"]
+        self._graph.restore(state["members"])
+        self._next = stored.whole(state["next"], len(self._members), MOST_MS)
         self.route()

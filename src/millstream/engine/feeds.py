@@ -18,6 +18,7 @@ from millstream.engine.batch import ElementBatch
 from millstream.engine.pieces import FIELDS, Piece, taken, without_end
 from millstream.kernels.dictionary import Dictionary
 from millstream.language.windows import All, Now, Range, Slide, Step
+from millstream.operators import stored
 from millstream.operators.matching import Matcher
 from millstream.operators.rows import EXPIRY, FOREVER, GRID, Column
 
@@ -119,7 +120,7 @@ class TimeFeed:
         return self._last_end
 
     def load(self, state: Any) -> None:
-        self._last_end = state
+        self._last_end = stored.whole(state, NEVER, FOREVER)
 
 
 class StepFeed:
@@ -190,8 +191,28 @@ class StepFeed:
         return self._last_end, [[getattr(piece, name) for name in FIELDS] for piece in self._waiting]
 
     def load(self, state: Any) -> None:
-        self._last_end = state[0]
-        self._waiting = deque(Piece(*columns) for columns in state[1])
+        last_end, waiting = state
+        self._last_end = stored.whole(last_end, NEVER, FOREVER)
+        self._waiting = deque(self._stored(*columns) for columns in waiting)
+        starts = [int(piece.now[i]) for piece in self._waiting for i in (0, -1)]
+        if starts != sorted(starts):
+            raise ValueError("what waits is not in the order of its instants")
+
+    def _stored(self, *columns: Any) -> Piece:
+        pattern, triples, now, until, op, order = columns
+        size = len(stored.column(pattern))
+        found = Piece(
+            stored.one_of(stored.column(pattern), self._matcher.numbers),
+            stored.triples(triples, self._dictionary, size),
+            stored.ticks(now, size),
+            stored.ends(until, size),
+            stored.one_of(stored.column(op, size), (1,)),
+            stored.one_of(stored.column(order, size), (0,)),
+        )
+        if not size or (np.diff(found.now) < 0).any() or ((found.now & 3) != GRID).any():
+            raise ValueError("what waits for an instant is not in the order of time")
+        self._dictionary.touch(found.triples.ravel(), np.repeat(found.until, 3))
+        return found
 
 
 class EventFeed:
@@ -274,7 +295,10 @@ class EventFeed:
         return self._columns()
 
     def load(self, state: Any) -> None:
-        self._keep(*state)
+        some, triples = state
+        pattern = stored.one_of(stored.column(some), self._matcher.numbers)
+        self._keep(pattern, stored.triples(triples, self._dictionary, len(pattern)))
+        self._dictionary.hold(self._columns()[1].ravel())
 
 
 def grid_after(at_ms: Column, length_ms: int, t0_ms: int) -> Column:

@@ -13,6 +13,9 @@ import numpy as np
 
 from millstream.engine.feeds import NEVER
 from millstream.engine.pieces import Piece
+from millstream.kernels.dictionary import Dictionary
+from millstream.operators import stored
+from millstream.operators.matching import Matcher
 from millstream.operators.rows import FOREVER
 
 _SWEPT = 4
@@ -80,8 +83,15 @@ class MergedContent:
     def dump(self) -> Any:
         return [(key, list(ends.items())) for key, ends in self._ends.items()]
 
-    def load(self, state: Any) -> None:
+    def load(self, state: Any, parts: int, matcher: Matcher, dictionary: Dictionary) -> None:
+        """Takes what the union of as many parts dumped."""
         for key, ends in state:
+            pattern, *triple = (stored.whole(number) for number in key)
+            stored.one_of(np.array([pattern]), matcher.numbers)
+            stored.triples(np.array([triple]), dictionary)
+            for part, until in ends:
+                stored.whole(part, 0, parts - 1)
+                stored.whole(until, NEVER, FOREVER)
             self._ends[tuple(key)] = dict(ends)
             for _, until in ends:
                 if until < FOREVER:

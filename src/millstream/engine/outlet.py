@@ -14,6 +14,7 @@ from millstream.engine.datasets import Triples
 from millstream.engine.reporting import ChangeReporter, CloseReporter, Emit, EverythingReporter, Reporter
 from millstream.language import algebra as a
 from millstream.language.windows import Step
+from millstream.operators import stored
 from millstream.operators.deltas import consolidated
 from millstream.operators.layout import Root
 from millstream.operators.rows import Column, Deltas
@@ -171,11 +172,21 @@ class Outlet:
 
     def load(self, state: dict[str, Any]) -> None:
         """Takes what the outlet of the same query dumped."""
+        width, dictionary = self.root.width, self.run.dictionary
         if state["initial"] is not None:
-            columns, weight = state["initial"]
+            columns, weight = stored.counted(state["initial"], width, dictionary)
             ticks = np.zeros(len(weight), np.int64)
             self._initial = [Deltas(columns, ticks, ticks, weight)]
-        self.reporter.load(state["reporter"])
+        self.reporter.load(state["reporter"], width, dictionary)
+        if isinstance(self.reporter, CloseReporter) and not self.reporter.closes_after(self.run.tick):
+            raise ValueError("windows should have closed that have not")
+        if isinstance(self.reporter, CloseReporter | EverythingReporter):
+            # It must add up, or what is taken back later would not have been there.
+            parts = [*self.reporter.reported, *((d.columns, d.weight) for d in self._initial or ())]
+            current = self._current()
+            parts.append((current.columns, -current.weight))
+            if len(consolidate(np.concatenate([c for c, _ in parts]), np.concatenate([w for _, w in parts]))[1]):
+                raise ValueError("answers are not those of what the windows hold")
 
 
 def rows_of(member: int | None, columns: npt.NDArray[np.int64], weight: Column) -> Rows:

@@ -12,6 +12,8 @@ from millstream.engine.answers import Answer, Decoder, Emission, Holding, triple
 from millstream.engine.turns import delivering, serialised
 from millstream.language import algebra as a
 from millstream.language.printer import Printer
+from millstream.operators import stored
+from millstream.operators.rows import MOST_MS
 from millstream.plan.compiler import compile_query
 from millstream.plan.explain import explain
 from millstream.plan.explain_plan import explain_plan
@@ -172,12 +174,17 @@ class ContinuousQuery:
         }
 
     def load(self, state: dict[str, Any]) -> None:
-        self._emissions = [Emission(*columns) for columns in state["emissions"]]
+        self._emissions = [self._stored(*columns) for columns in state["emissions"]]
         self._pending = sum(len(e) for e in self._emissions)
         self._core.pending.keep(self._pending)
-        self._holding.remember(self._emissions)
+        self._holding.hold(self._emissions)
         self._held = len(self._emissions)
-        self._emitted, self._elements, self._kept = state["counts"]
+        self._emitted, self._elements, self._kept = (stored.whole(n, 0, MOST_MS) for n in stored.items(state["counts"], 3))
+
+    def _stored(self, columns: Any, at_ms: Any, weight: Any) -> Emission:
+        times = stored.column(at_ms, None, -MOST_MS - 1, MOST_MS + 1)
+        weights = stored.one_of(stored.column(weight, len(times)), (1, -1))
+        return Emission(stored.rows(columns, len(self.query.columns), self._core.dictionary, len(times)), times, weights)
 
     def forget_answers(self) -> None:
         """Takes back what was emitted: it is as if it had never been registered."""

@@ -12,6 +12,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from millstream.engine.answers import Answer
 from millstream.engine.family import Family
 from millstream.engine.feeding import fed_stream
@@ -24,9 +26,10 @@ from millstream.engine.run import PartRows, QueryRun
 from millstream.errors import ChangeLimitError, OptionError, PendingLimitError, UnsupportedQueryError
 from millstream.language import parse_query
 from millstream.language.algebra import Output, Query
+from millstream.operators import stored
 from millstream.operators.dataflow import Dataflow
 from millstream.operators.expressions import Evaluator
-from millstream.operators.rows import ELEMENT, tick
+from millstream.operators.rows import ELEMENT, MOST_MS, tick
 from millstream.plan.compiler import compile_query
 from millstream.plan.lifting import Shape, shape_of
 from millstream.plan.members import RunsApartError
@@ -335,20 +338,24 @@ class Registry:
             "eras": self._eras,
         }
 
-    def load(self, state: dict[str, Any], mark: int) -> None:
-        """Takes what another registry dumped, for a dictionary that was restored up to a mark."""
-        self._eras = state["eras"]
+    def load(self, state: dict[str, Any]) -> None:
+        """Takes what another registry dumped."""
+        self._eras = stored.whole(state["eras"], 0, MOST_MS)
         made = [self._made(q["text"], q["output"], None, q["base"], q["now_ms"]) for q in state["queries"]]
         members: list[list[tuple[ContinuousQuery, int]]] = [[] for _ in state["families"]]
         for query, kept in zip(made, state["queries"], strict=True):
-            members[kept["family"]].append((query, kept["member"]))
+            stored.whole(query.registered_with[2], -MOST_MS - 1, MOST_MS + 1)
+            members[stored.whole(kept["family"], 0, len(members) - 1)].append((query, stored.whole(kept["member"])))
+        if sorted(number for run in state["runs"] for number in run["families"]) != list(range(len(members))):
+            raise ValueError("a query has no run, or several")
         families: dict[int, Family] = {}
         for kept in state["runs"]:
             run = self._new_run(members[kept["families"][0]][0][0], kept["firsts"])
             for number in kept["families"]:
                 families[number] = self._load_family(run, members[number], state["families"][number])
-            run.operator.forget_holds(mark)
             run.load(kept)
+            if run.tick < self._core.before - 1:
+                raise ValueError("a query is not where the others are")
         self.families = [families[number] for number in sorted(families)]
         for query, kept in zip(made, state["queries"], strict=True):
             self._entered(query)
@@ -362,10 +369,11 @@ class Registry:
         base, output, _ = first.registered_with
         plan = compile_query(first.query, places) if places else self._core.planned(first.text, base, output)
         asked = replace(first.query, output=output_named(state["output"]))
-        outlet = run.add(asked, plan, first.emit, state["era"])
+        outlet = run.add(asked, plan, first.emit, stored.whole(state["era"], 0, self._eras))
         self._opened(outlet, is_free=_is_free(asked, shape, places))
         family = Family(constants[0], outlet, self._core.dictionary)
         family.places = tuple(places)
+        self._core.dictionary.check(np.array([member_id for _, member_id in ours], np.int64))
         for (query, member_id), terms in zip(ours, constants, strict=True):
             family.take(query, family.member(terms) or family.add(terms, member_id))
         family.load(state)

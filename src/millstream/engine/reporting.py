@@ -13,7 +13,8 @@ from millstream.engine.arrangement import Arrangement
 from millstream.engine.feeds import grid_after
 from millstream.kernels.dictionary import Dictionary
 from millstream.language.algebra import Output
-from millstream.operators.rows import GRID, Column, Deltas, tick, time_of
+from millstream.operators import stored
+from millstream.operators.rows import GRID, MOST_MS, Column, Deltas, tick, time_of
 
 Emit = Callable[[Emission], None]
 _SUMMED_UP = 1 << 12
@@ -67,12 +68,10 @@ class ChangeReporter:
         pass
 
     def dump(self) -> Any:
-        return None if self.answers is None else self.answers.rows()
+        """Nothing: the answer set is found anew when somebody asks for it."""
 
-    def load(self, state: Any) -> None:
-        if state is not None:
-            self.answers = AnswerSet(state[0].shape[1])
-            self.answers.apply(*state)
+    def load(self, state: Any, width: int, dictionary: Dictionary) -> None:
+        pass
 
 
 def _one_change_a_grid_tick(deltas: Deltas) -> tuple[npt.NDArray[np.int64], Column, Column]:
@@ -111,6 +110,11 @@ class EverythingReporter:
                 columns, weight = self._arrangement.arranged(columns, weight)
             self._emit(select(Output.RSTREAM, columns, np.full(len(weight), at_ms, np.int64), weight))
 
+    @property
+    def reported(self) -> list[tuple[npt.NDArray[np.int64], Column]]:
+        """All that was reported."""
+        return [self.answers.rows()]
+
     def hold_waiting(self) -> None:
         pass
 
@@ -120,8 +124,8 @@ class EverythingReporter:
     def dump(self) -> Any:
         return self.answers.rows()
 
-    def load(self, state: Any) -> None:
-        self.answers.apply(*state)
+    def load(self, state: Any, width: int, dictionary: Dictionary) -> None:
+        self.answers.apply(*stored.counted(state, width, dictionary))
 
 
 class CloseReporter:
@@ -219,6 +223,15 @@ class CloseReporter:
         distinct: Column = instants[np.concatenate([[True], instants[1:] > instants[:-1]])]
         return distinct[:most]
 
+    @property
+    def reported(self) -> list[tuple[npt.NDArray[np.int64], Column]]:
+        """All that was reported, of which the last instant has not seen everything."""
+        return [self.answers.rows(), *((d.columns, d.weight) for d in self._waiting)]
+
+    def closes_after(self, passed: int) -> bool:
+        """Whether no window that closes has to be caught up with."""
+        return self._next_ms is None or tick(self._next_ms, GRID) > passed
+
     def next_close(self, ahead: int | None) -> int | None:
         """The next instant that may emit something, if the next delta comes at a tick."""
         if self._next_ms is None:
@@ -279,11 +292,20 @@ class CloseReporter:
         waiting = [(d.columns, d.tick, d.change, d.weight) for d in self._waiting]
         return self._next_ms, waiting, self.answers.rows()
 
-    def load(self, state: Any) -> None:
-        self._next_ms = state[0]
-        self._waiting = [Deltas(*columns) for columns in state[1]]
-        self._holding.remember(self._waiting)
-        self.answers.apply(*state[2])
+    def load(self, state: Any, width: int, dictionary: Dictionary) -> None:
+        next_ms, waiting, answers = state
+        if next_ms is not None and self._instant(stored.whole(next_ms, -MOST_MS, MOST_MS)) != next_ms:
+            raise ValueError(f"no window closes at {next_ms} ms")
+        self._next_ms = next_ms
+        for columns, ticks, change, weight in waiting:
+            at = stored.ticks(ticks)
+            if not len(at) or (np.diff(at) < 0).any():
+                raise ValueError("what waits for windows to close is not in the order of time")
+            rows = stored.rows(columns, width, dictionary, len(at))
+            deltas = Deltas(rows, at, stored.column(change, len(at)), stored.weighted(weight, len(at)))
+            self._waiting.append(deltas)
+        self._holding.hold(self._waiting)
+        self.answers.apply(*stored.counted(answers, width, dictionary))
 
 
 Reporter = ChangeReporter | EverythingReporter | CloseReporter

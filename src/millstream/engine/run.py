@@ -24,9 +24,10 @@ from millstream.engine.visible import VisibleTicks
 from millstream.kernels.dictionary import Dictionary
 from millstream.language import algebra as a
 from millstream.language.windows import Event, Step, StreamWindow
+from millstream.operators import stored
 from millstream.operators.dataflow import Dataflow
 from millstream.operators.numbering import number_of
-from millstream.operators.rows import ELEMENT, Column, Deltas, tick, time_of
+from millstream.operators.rows import ELEMENT, FOREVER, Column, Deltas, tick, time_of
 from millstream.plan.nodes import Node
 
 PartRows: TypeAlias = tuple[Column, Deltas]
@@ -348,7 +349,7 @@ class QueryRun:
 
     def load(self, state: dict[str, Any]) -> None:
         """Takes what a run of the same queries dumped."""
-        self.tick = state["tick"]
+        self.tick = stored.whole(state["tick"], NEVER - 1, FOREVER - 1)
         self.contents.load(state["contents"])
         for visible, kept in zip(self._visible.values(), state["visible"], strict=True):
             visible.load(kept)

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from millstream.errors import SnapshotError
 
-LAYOUT = 6
+LAYOUT = 7
 _MAGIC = b"millstream snapshot "
+_SHOWN = 300
 
 
 def pack(state: Any, *, compress: bool = True) -> bytes:
@@ -36,12 +39,20 @@ def unpack(data: bytes) -> Any:
     if head[len(_MAGIC) :] != str(LAYOUT).encode():
         version = head[len(_MAGIC) :].decode("ascii", "replace")
         raise SnapshotError(f"the snapshot has layout {version}, this version reads layout {LAYOUT}.")
+    with taken_as_damage(), np.load(io.BytesIO(bytes(data)[len(head) + 1 :]), allow_pickle=False) as archive:
+        arrays = [archive[f"a{i}"] for i in range(len(archive.files) - 1)]
+        return _restored(json.loads(archive["description"].tobytes()), arrays)
+
+
+@contextmanager
+def taken_as_damage() -> Iterator[None]:
+    """What goes wrong while a state is taken back is wrong with the state."""
     try:
-        with np.load(io.BytesIO(bytes(data)[len(head) + 1 :]), allow_pickle=False) as archive:
-            arrays = [archive[f"a{i}"] for i in range(len(archive.files) - 1)]
-            return _restored(json.loads(archive["description"].tobytes()), arrays)
-    except Exception as error:  # archives that are damaged have many ways to say so
-        raise SnapshotError(f"the snapshot is damaged: {error or type(error).__name__}") from error
+        yield
+    except SnapshotError:
+        raise
+    except Exception as error:
+        raise SnapshotError(f"the snapshot is damaged: {str(error)[:_SHOWN] or type(error).__name__}") from error
 
 
 def _described(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:

@@ -14,6 +14,7 @@ from millstream.engine.batch import ElementBatch
 from millstream.engine.feeds import grid_after
 from millstream.kernels.dictionary import Dictionary
 from millstream.language.windows import Now, Range, Slide, Step, WindowKind
+from millstream.operators import stored
 from millstream.operators.rows import ELEMENT, EXPIRY, FOREVER, GRID
 
 
@@ -89,8 +90,13 @@ class VisibleTicks:
 
     def load(self, state: Any) -> None:
         for (s, p, o), intervals in state:
+            stored.triples(np.array([[s, p, o]]), self._dictionary)
             self._intervals[s, p, o] = [list(interval) for interval in intervals]
             for start, end in intervals:
+                if stored.whole(start, -FOREVER, FOREVER) >= stored.whole(end, -FOREVER, FOREVER):
+                    raise ValueError("an interval ends before it begins")
+                for term in (s, p, o):
+                    self._dictionary.touch_one(term, end)
                 heapq.heappush(self._due, (start, (s, p, o)))
                 heapq.heappush(self._due, (end, (s, p, o)))
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy
 
 from millstream.errors import DataError
@@ -240,6 +240,7 @@ cdef class Dictionary(Store):
         """Restores a dump, with the same ids, into a dictionary without terms."""
         cdef int64_t n = ids.shape[0], i, number, slots = 0
         cdef Slot *slot
+        cdef Slot *chunk
         cdef uint8_t *cell
         if self.slot_count:
             raise ValueError("only a dictionary without terms can be loaded")
@@ -248,10 +249,22 @@ cdef class Dictionary(Store):
         for i in range(n):
             if not 0 <= kind_of(ids[i]) <= TYPED or not 0 <= holds[i] <= MAX_HOLDS:
                 raise ValueError(f"id {ids[i]} with {holds[i]} holds is not from a dump")
-            slots = max(slots, number_of(ids[i]) + 1)
-        for i in range(slots):
-            if self.take_number() < 0:
+            if number_of(ids[i]) < slots:
+                raise ValueError(f"id {ids[i]} is not in order")
+            slots = number_of(ids[i]) + 1
+        # However far apart numbers are, memory follows their count: chunks that none is in are one, and never used again.
+        used_array = np.zeros((slots >> CHUNK_SHIFT) + 1, np.uint8)
+        cdef uint8_t[::1] used = used_array
+        for i in range(n):
+            used[number_of(ids[i]) >> CHUNK_SHIFT] = 1
+        self.blank = <Slot *>calloc(CHUNK, sizeof(Slot))
+        while self.chunk_count << CHUNK_SHIFT < slots:
+            chunk = <Slot *>calloc(CHUNK, sizeof(Slot)) if used[self.chunk_count] else self.blank
+            if chunk == NULL or not self.add_chunk(chunk):
+                if chunk != self.blank:
+                    free(chunk)
                 raise MemoryError
+        self.slot_count = slots
         for i in range(n):
             number = number_of(ids[i])
             slot = self.slot_at(number)
@@ -274,6 +287,8 @@ cdef class Dictionary(Store):
             self.live_count += 1
             self.live_bytes += self.term.length
         for i in range(slots - 1, -1, -1):
+            if not used[i >> CHUNK_SHIFT]:
+                continue
             slot = self.slot_at(i)
             if slot.bytes == NULL:
                 slot.keep_until = self.free_number

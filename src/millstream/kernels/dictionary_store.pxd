@@ -23,6 +23,7 @@ cdef class Store:
     cdef Cells cells
     cdef Index index
     cdef Slot **chunks
+    cdef Slot *blank          # stands for all chunks without any term, after a load
     cdef int64_t chunk_count, slot_count, free_number, live_count, live_bytes
     cdef int64_t low_mark, next_mark, hand
     cdef uint32_t *pending
@@ -50,6 +51,7 @@ cdef class Store:
     cdef int64_t insert(self, const uint8_t *term, int64_t length, int kind, uint32_t hash) noexcept nogil
     cdef bint pend(self, uint32_t number, Slot *slot) noexcept nogil
     cdef int64_t take_number(self) noexcept nogil
+    cdef bint add_chunk(self, Slot *chunk) noexcept nogil
     cdef void forget(self, uint32_t number, Slot *slot) noexcept nogil
     cdef int64_t examine(self, int64_t slots) noexcept nogil
     cdef int touch_slot(self, int64_t id, int64_t until) except -1

@@ -65,7 +65,9 @@ cdef class Store:
             if slot.bytes != NULL and slot.length > 1024:      # shorter ones lie in blocks
                 return_cell(&self.cells, slot.bytes, slot.length)
         for chunk in range(self.chunk_count):
-            free(self.chunks[chunk])
+            if self.chunks[chunk] != self.blank:
+                free(self.chunks[chunk])
+        free(self.blank)
         free(self.chunks)
         free(self.pending)
         close_index(&self.index)
@@ -77,7 +79,6 @@ cdef class Store:
         """A free number, its slot's stamp being the next generation; -1 without memory."""
         cdef int64_t number = self.free_number
         cdef Slot *chunk
-        cdef Slot **chunks
         if number >= 0:
             self.free_number = self.slot_at(number).keep_until
             return number
@@ -85,18 +86,24 @@ cdef class Store:
         if number >> CHUNK_SHIFT == self.chunk_count:
             if number + CHUNK >= 0xFFFFFFFFLL:
                 return -1
-            if self.chunk_count & (self.chunk_count - 1) == 0:      # room doubles at powers of two
-                chunks = <Slot **>realloc(self.chunks, (2 * self.chunk_count + 1) * sizeof(Slot *))
-                if chunks == NULL:
-                    return -1
-                self.chunks = chunks
             chunk = <Slot *>calloc(CHUNK, sizeof(Slot))
-            if chunk == NULL:
+            if chunk == NULL or not self.add_chunk(chunk):
+                free(chunk)
                 return -1
-            self.chunks[self.chunk_count] = chunk
-            self.chunk_count += 1
         self.slot_count += 1
         return number
+
+    cdef bint add_chunk(self, Slot *chunk) noexcept nogil:
+        """Room for more slots; False without memory."""
+        cdef Slot **chunks
+        if self.chunk_count & (self.chunk_count - 1) == 0:      # room doubles at powers of two
+            chunks = <Slot **>realloc(self.chunks, (2 * self.chunk_count + 1) * sizeof(Slot *))
+            if chunks == NULL:
+                return False
+            self.chunks = chunks
+        self.chunks[self.chunk_count] = chunk
+        self.chunk_count += 1
+        return True
 
     cdef bint pend(self, uint32_t number, Slot *slot) noexcept nogil:
         """Keeps a slot until settle(); False without memory."""
@@ -141,6 +148,13 @@ cdef class Store:
         if not is_value(term_id) if kind_of(term_id) > TYPED else self.slot_of(term_id) == NULL:
             raise ForgottenError(f"id {term_id} names no term: it was forgotten, or never given out")
         return 0
+
+    def check(self, const int64_t[:] ids, bint unbound=False):
+        """Raises ForgottenError unless all ids name terms; if told so, -1 may stand for nothing."""
+        cdef int64_t i
+        for i in range(ids.shape[0]):
+            if ids[i] >= 0 or not (unbound and ids[i] == -1):
+                self.check_live(ids[i])
 
     # Terms to ids. These take canonical bytes.
 

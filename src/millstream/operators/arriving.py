@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.relation import RowCounter
+from millstream.operators import stored
 from millstream.operators.deltas import consolidated, empty
 from millstream.operators.rows import Column, Deltas
 
@@ -48,9 +49,9 @@ class ArrivingLeaf:
         return self.current()
 
     def load(self, state: Any) -> None:
-        columns, weight = (np.ascontiguousarray(part) for part in state)
-        # The dictionary holds their terms already.
+        columns, weight = stored.counted(state, self._width, self._dictionary)
         self._rows.apply(columns, weight)
+        self._dictionary.hold(columns.ravel())
 
     def close(self, at_tick: int) -> None:
         """Lets go of all terms."""

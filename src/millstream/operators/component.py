@@ -15,8 +15,10 @@ import numpy as np
 from pyoxigraph import BlankNode, Variable
 
 from millstream.errors import UnsupportedQueryError
+from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.join import AFTER, AT, BEFORE, DIFFERENT, SAME, IntervalJoin
 from millstream.kernels.tuples import TupleTable
+from millstream.operators import stored
 from millstream.operators.bounds import RowBound
 from millstream.operators.rows import FOREVER, Arrivals, Column, Intervals
 from millstream.operators.subquery import Changes, SubQuery, in_order_of_change
@@ -270,10 +272,14 @@ class JoinComponent:
         order = np.argsort(whole[3], kind="stable")
         return True, *(column[order] for column in whole)  # type: ignore[return-value]
 
-    def load(self, state: Sequence[Any]) -> None:
-        """Takes what an equal component dumped; tuples get new numbers."""
+    def load(self, state: Sequence[Any], dictionary: Dictionary | None = None) -> None:
+        """Takes what an equal component dumped; tuples get new numbers. With a dictionary it is checked: it was away."""
         apart, *columns = state
-        view, a, b, until = (np.array(column) for column in columns)
+        if dictionary is None:
+            view, a, b, until = (np.array(column) for column in columns)
+        else:
+            views = {view: len(p.variables) for n, p in self._members.items() for view in self._views_of(n)}
+            view, a, b, until = stored.pairs(columns, views, dictionary)
         if not apart:
             self._subqueries = []
             self._lay_out()
@@ -293,7 +299,10 @@ class JoinComponent:
         for number, table in self._tuples.items():
             first = self._view_of[number]
             ours = (view >= first) & (view < first + 3)
-            old = np.unique(a[ours])
+            old, times = np.unique(a[ours], return_counts=True)
+            whole = np.unique(np.column_stack([view[ours], a[ours]]), axis=0)
+            if len(whole) != 3 * len(old) or (times != 3).any():
+                raise ValueError("a triple is there in part")
             columns = np.empty((len(old), 3), np.int64)
             ends = np.empty(len(old), np.int64)
             for i in range(3):
@@ -368,8 +377,8 @@ class GroundComponent:
     def dump(self, now: int) -> object:
         return self.until
 
-    def load(self, state: int) -> None:
-        self.until = state
+    def load(self, state: Any, dictionary: Dictionary | None = None) -> None:
+        self.until = stored.whole(state, _NOT_THERE, FOREVER)
 
     def contents(self, now: int) -> int:
         return int(self.until > now)

@@ -6,7 +6,7 @@ product of the parts. What comes out is projected, merged by time and consolidat
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -52,6 +52,7 @@ class ConjunctionOperator:
         self._row_bound = bound or RowBound()
         self.plan = plan
         self._first = first
+        self._dictionary = dictionary
         self._evaluator = evaluator
         for expression in plan.filters:
             evaluator.check(expression)
@@ -76,7 +77,7 @@ class ConjunctionOperator:
             for members in plan.components
         ]
         self._members = plan.components
-        self._product = None if len(self.components) == 1 else Product([len(c.variables) for c in self.components])
+        self._product = self._new_product()
         columns = [v for c in self.components for v in c.variables]
         self._columns: dict[PatternVariable, int] = {v: i for i, v in enumerate(columns)}
         self._projection = [self._columns.get(v, -1) for v in plan.projection]
@@ -217,6 +218,15 @@ class ConjunctionOperator:
 
     def current(self, now: int) -> npt.NDArray[np.int64]:
         """The solutions that hold now, projected, found anew from what is stored."""
+        found = [np.empty((0, len(self._projection)), np.int64)]
+        found.extend(self._project(whole.columns) for whole in self._found(now, self._new_product()))
+        return found[1] if len(found) == 2 else np.concatenate(found)
+
+    def _new_product(self) -> Product | None:
+        return None if len(self.components) == 1 else Product([len(c.variables) for c in self.components])
+
+    def _found(self, now: int, product: Product | None) -> Iterator[Intervals]:
+        """The solutions that hold now, each until it ends; a product is shown those of its parts."""
         parts = []
         for component, filters in zip(self.components, self._component_filters, strict=True):
             part = component.current(now)
@@ -224,30 +234,26 @@ class ConjunctionOperator:
                 part = self._filtered(part, expression, component.variables)
             parts.append(part)
         combined: Iterable[Intervals] = parts or [self._empty_solution(now, 0)]
-        if len(parts) > 1:
-            combined = Product([len(c.variables) for c in self.components]).feed(parts)
-        found = [np.empty((0, len(self._projection)), np.int64)]
+        if product is not None and len(parts) > 1:
+            combined = product.feed(parts)
         for whole in combined:
             for expression in self._final_filters:
                 whole = self._filtered(whole, expression, tuple(self._columns))
-            found.append(self._project(whole.columns))
-        return found[1] if len(found) == 2 else np.concatenate(found)
+            yield whole
 
     def dump(self, now: int) -> dict[str, Any]:
-        """All it keeps; everything must have been drained."""
-        return {
-            "components": [c.dump(now) for c in self.components],
-            "product": None if self._product is None else self._product.dump(),
-            "merge": self._merge.dump(),
-        }
+        """All it keeps that does not follow from the rest; everything must have been drained."""
+        return {"components": [c.dump(now) for c in self.components]}
 
-    def load(self, state: dict[str, Any]) -> None:
-        """Takes what an equal operator dumped."""
+    def load(self, state: dict[str, Any], now: int) -> None:
+        """Takes what an equal operator dumped: what its parts hold, from which follows which solutions end when."""
         for component, kept in zip(self.components, state["components"], strict=True):
-            component.load(kept)
-        if self._product is not None:
-            self._product.load(state["product"])
-        self._merge.load(*(np.ascontiguousarray(column) for column in state["merge"]))
+            component.load(kept, self._dictionary)
+        self._product = self._new_product()
+        for whole in self._found(now, self._product):
+            finite = whole.until < FOREVER
+            ends = np.ascontiguousarray(whole.until[finite])
+            self._merge.load(self._project(whole.columns[finite]), ends, np.full(len(ends), -1, np.int64))
 
     @property
     def next_tick(self) -> int | None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from millstream.kernels.dictionary import Dictionary
+from millstream.operators import stored
 from millstream.operators.arriving import ArrivingLeaf
 from millstream.operators.bounds import RowBound
 from millstream.operators.building import build
@@ -26,7 +28,7 @@ from millstream.operators.layout import Root, Step, steps_below
 from millstream.operators.numbering import number_of, one_number_a_change
 from millstream.operators.operator import Operator
 from millstream.operators.quads import QuadLeaf
-from millstream.operators.rows import Arrivals, Deltas
+from millstream.operators.rows import MOST_MS, Arrivals, Deltas
 from millstream.operators.rowwise import RowWise
 from millstream.plan.conjunction import SourcedPattern
 from millstream.plan.nodes import Arriving, Given, Node, Quads, Solutions
@@ -65,10 +67,7 @@ class Dataflow:
         bound: RowBound | None = None,
         restored: Iterable[int] | None = None,
     ) -> None:
-        """`restored`: the dictionary holds the terms of an equal dataflow already, which this one goes on with.
-
-        Then these are the numbers of its leaves' first patterns (`firsts`).
-        """
+        """`restored`: the numbers of leaves' first patterns (`firsts`) in a dataflow that this one goes on with."""
         self.roots: list[Root] = []
         self._dictionary = dictionary
         self._evaluator = evaluator
@@ -93,29 +92,28 @@ class Dataflow:
     def add(self, plan: Node, era: int = 0) -> Root:
         """A plan that has been shown nothing: its leaves are to be fed what there is, then it begins."""
         root = Root(plan, era)
-        with self._keeper.rebuilding(self._restored is not None):
-            for step in steps_below(root.step, self._steps):
-                place = self._steps[step] = len(self._steps)
-                self._new.add(place)
-                self._operators.append(self._made(step))
-                match step.node:
-                    case Solutions(conjunction):
-                        first = self._next_pattern if self._restored is None else next(self._restored)
-                        self._next_pattern = max(self._next_pattern, first + len(conjunction.patterns))
-                        operator = ConjunctionOperator(
-                            conjunction,
-                            self._dictionary,
-                            self._evaluator,
-                            first=first,
-                            lazy=self._lazy,
-                            adaptive=self._adaptive,
-                            bound=self._bound,
-                        )
-                        self._leaves[place] = Leaf(operator, first)
-                    case Quads() as quads:
-                        self._quads[place] = QuadLeaf(quads, self._dictionary)
-                    case Arriving(part, variables) | Given(part, variables):
-                        self._arriving[place] = ArrivingLeaf(part, len(variables), self._dictionary)
+        for step in steps_below(root.step, self._steps):
+            place = self._steps[step] = len(self._steps)
+            self._new.add(place)
+            self._operators.append(self._made(step))
+            match step.node:
+                case Solutions(conjunction):
+                    first = self._next_pattern if self._restored is None else stored.whole(next(self._restored), 0, MOST_MS)
+                    self._next_pattern = max(self._next_pattern, first + len(conjunction.patterns))
+                    operator = ConjunctionOperator(
+                        conjunction,
+                        self._dictionary,
+                        self._evaluator,
+                        first=first,
+                        lazy=self._lazy,
+                        adaptive=self._adaptive,
+                        bound=self._bound,
+                    )
+                    self._leaves[place] = Leaf(operator, first)
+                case Quads() as quads:
+                    self._quads[place] = QuadLeaf(quads, self._dictionary)
+                case Arriving(part, variables) | Given(part, variables):
+                    self._arriving[place] = ArrivingLeaf(part, len(variables), self._dictionary)
         self.roots.append(root)
         self._arrange()
         return root
@@ -356,10 +354,18 @@ class Dataflow:
             "arriving": [arriving.dump() for arriving in self._arriving.values()],
         }
 
+    def _check_numbers(self) -> None:
+        """Patterns of different leaves have different numbers, and there are no others."""
+        taken = sorted((leaf.first, leaf.first + len(leaf.operator.plan.patterns)) for leaf in self.leaves)
+        left = [] if self._restored is None else list(self._restored)
+        if left or any(one[1] > other[0] for one, other in pairwise(taken)):
+            raise ValueError("patterns are not numbered one after the other")
+
     def load(self, state: dict[str, Any], now: int) -> None:
         """Takes what an equal dataflow dumped."""
+        self._check_numbers()
         for leaf, kept in zip(self.leaves, state["leaves"], strict=True):
-            leaf.operator.load(kept)
+            leaf.operator.load(kept, now)
         for quads, rows in zip(self._quads.values(), state["quads"], strict=True):
             quads.load(rows)
         for arriving, rows in zip(self._arriving.values(), state["arriving"], strict=True):
@@ -367,16 +373,7 @@ class Dataflow:
         self._new.clear()
         self._restored = None
         if self._alone is None:
-            with self._keeper.rebuilding():
-                self._refilled(dict(enumerate(self._operators)), now, 0)
-
-    def forget_holds(self, at_tick: int) -> None:
-        """For a restored dictionary, which remembers the holds of what this one replaces."""
-        for leaf in self.leaves:
-            for matcher in leaf.operator.matchers.values():
-                matcher.forget_holds(at_tick)
-        for quads in self._quads.values():
-            quads.forget_holds(at_tick)
+            self._refilled(dict(enumerate(self._operators)), now, 0)
 
 
 def _moved(leaves: dict[int, _Leaf], places: dict[int, int]) -> dict[int, _Leaf]:

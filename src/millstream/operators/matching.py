@@ -88,10 +88,6 @@ class Matcher:
         """Whether some pattern is not found by its predicate."""
         return len(self.asked) < len(self.numbers)
 
-    def forget_holds(self, at: int) -> None:
-        """For a restored dictionary, which remembers the holds of the matcher that this one replaces."""
-        self._dictionary.release(np.array(self._held, np.int64), at)
-
     def release(self, at: int) -> None:
         """Lets go of the constants."""
         self._dictionary.release(np.array(self._held, np.int64), at)

@@ -80,9 +80,3 @@ class Product:
             # What has ended goes when others look at it; a part that nobody looks at is swept as it grows.
             if len(self._live[part]) > self._room[part]:
                 self._room[part] = max(_SWEPT, 2 * len(self._living(part, now)))
-
-    def dump(self) -> list[list[tuple[tuple[int, ...], int]]]:
-        return [list(live.items()) for live in self._live]
-
-    def load(self, dumped: list[list[tuple[tuple[int, ...], int]]]) -> None:
-        self._live = [{tuple(solution): end for solution, end in live} for live in dumped]

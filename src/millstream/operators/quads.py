@@ -10,6 +10,7 @@ from pyoxigraph import Variable
 
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.relation import RowCounter
+from millstream.operators import stored
 from millstream.operators.deltas import consolidated, empty
 from millstream.operators.rows import Column, Deltas
 from millstream.plan.nodes import Quads
@@ -91,15 +92,13 @@ class QuadLeaf:
         return self.current()
 
     def load(self, state: Any) -> None:
-        columns, weight = (np.ascontiguousarray(part) for part in state)
+        columns, weight = stored.counted(state, self._width, self._dictionary)
         self._rows.apply(columns, weight)
         graph = [place for place, position in enumerate(self._places) if position == 3]
         if graph:
-            # The dictionary holds the names already.
-            self._graphs.apply(np.ascontiguousarray(columns[:, graph]), weight)
-
-    def forget_holds(self, at_tick: int) -> None:
-        self._dictionary.release(self._held, at_tick)
+            names = np.ascontiguousarray(columns[:, graph])
+            places, sign = self._graphs.apply(names, weight)
+            self._dictionary.hold(names[places[sign > 0], 0])
 
     def close(self, at_tick: int) -> None:
         self._dictionary.release(self._held, at_tick)

@@ -19,6 +19,7 @@ from millstream.engine.core import GraphChange
 from millstream.engine.datasets import Graph
 from millstream.engine.options import Options
 from millstream.engine.reporting import CloseReporter
+from millstream.operators import stored
 from millstream.operators.rows import ELEMENT, FOREVER, tick
 from millstream.pipeline.blobs import TERMS, graph_of, ids_of, numbers_of, read_blob
 from millstream.pipeline.clock import FIRST_OF_ALL, Clock
@@ -402,10 +403,12 @@ class Cell:
         (cell._query,), (cell._run,) = cell._core.registry.queries, cell._core.runs
         cell._outbox = cell._make_outbox()
         cell.clock.load(state["clock"])
-        cell._held = dict(zip(COLUMNS, state["held"], strict=True))
-        cell._finished = state["finished"]
+        size = len(state["held"][0])
+        cell._held = {name: stored.column(some, size) for name, some in zip(COLUMNS, state["held"], strict=True)}
+        cell._core.dictionary.hold(cell._terms(cell._held))
+        cell._finished = stored.flag(state["finished"])
         for graph, pattern, triples in state["contents"]:
             content = cell._contents[graph, pattern] = Graph(cell._core.dictionary)
-            content.restore(np.ascontiguousarray(triples))
+            content.restore(triples)
         cell._constants = Constants(spread, cell._core.dictionary)
         return cell

@@ -184,10 +184,9 @@ class _SparkStore:
     def keep_ledger(self, text: str) -> None:
         self._pieces.updateValue(_LEDGER, (text.encode(),))
 
-    def piece(self, version: int, number: int) -> bytes:
+    def piece(self, version: int, number: int) -> bytes | None:
         found = self._pieces.getValue((version, number))
-        assert found is not None
-        return bytes(found[0])
+        return None if found is None else bytes(found[0])
 
     def keep_piece(self, version: int, number: int, data: bytes) -> None:
         self._pieces.updateValue((version, number), (data,))

@@ -59,7 +59,7 @@ class Sending:
     def dump(self) -> Any:
         return None
 
-    def load(self, state: Any) -> None:
+    def load(self, state: Any, width: int, dictionary: Dictionary) -> None:
         pass
 
 

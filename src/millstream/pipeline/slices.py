@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
-from millstream.engine.snapshot import pack, unpack
+from millstream.engine.snapshot import pack, taken_as_damage, unpack
 from millstream.errors import SnapshotError
 from millstream.operators.rows import FOREVER
 from millstream.pipeline.bucket import Bucket
@@ -46,7 +46,7 @@ class Store(Protocol):
 
     def keep_ledger(self, text: str) -> None: ...
 
-    def piece(self, version: int, number: int) -> bytes: ...
+    def piece(self, version: int, number: int) -> bytes | None: ...
 
     def keep_piece(self, version: int, number: int, data: bytes) -> None: ...
 
@@ -186,7 +186,9 @@ class Keeper(Generic[T]):
         kept.rebuilt = bool(ledger.slices)
         slices = list(ledger.slices)
         if slices and slices[0].whole:
-            cell = self._load(unpack(self._read(store, slices.pop(0))))
+            data = self._read(store, slices.pop(0))
+            with taken_as_damage():
+                cell = self._load(unpack(data))
         else:
             cell = self._make()
             if slices:
@@ -224,7 +226,11 @@ class Keeper(Generic[T]):
         slice.pieces, slice.bytes = len(pieces), len(data)
 
     def _read(self, store: Store, slice: Slice) -> bytes:
-        return b"".join(store.piece(slice.version, number) for number in range(slice.pieces))
+        pieces = [store.piece(slice.version, number) for number in range(slice.pieces)]
+        data = b"".join(piece for piece in pieces if piece is not None)
+        if None in pieces or len(data) != slice.bytes:
+            raise damaged(f"of {slice.bytes} bytes there are {len(data)}")
+        return data
 
     def _drop(self, store: Store, slice: Slice) -> None:
         for number in range(slice.pieces):
