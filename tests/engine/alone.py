@@ -210,7 +210,7 @@ class Director(Chronicler):
         return Arrive(self.units, text, output)
 
     def happening(self, now: int, lateness_ms: int) -> Step | Burst:
-        match self.one(*["burst"] * 8, "insert", "insert", "delete", "delete", "load", "advance"):
+        match self.one(*["burst"] * 8, "insert", "insert", "delete", "delete", "load", "patch", "update", "advance"):
             case "burst":
                 elements = []
                 for _ in range(self.one(1, 2, 4, 6, 8)):
@@ -222,8 +222,13 @@ class Director(Chronicler):
                 )
             case "advance":
                 return Step("advance", None, (), now)
+            case "load":
+                return Step("load", self.one(None, *NAMED), self.triples(1, 5), None)
+            case "patch" | "update" as call:
+                changes = tuple(f"{self.one('A', 'D')} {triple}" for triple in self.triples(1, 5))
+                return Step(call, self.one(None, *NAMED), changes, None)
             case call:
-                return Step(call, self.one(None, *NAMED), self.triples(1, 5), now)
+                return Step(call, self.one(None, *NAMED), self.triples(1, 5), None if self.chance(5) else now)
 
 
 def write_case(choose: Choose) -> Case:
@@ -322,9 +327,6 @@ class _Comparison:
                         pair.alone.close()
                 case Burst():
                     self.burst(event)
-                case Step("load", graph, triples, _):
-                    for engine in self.engines:
-                        engine.load("\n".join(triples).encode(), graph=graph, format="nt")
                 case Step():
                     for engine in self.engines:
                         take_step(engine, event)
@@ -400,7 +402,7 @@ def _times(event: Event) -> list[int]:
     match event:
         case Burst():
             return [at_ms for _, at_ms in event.elements]
-        case Step():
-            return [event.at_ms]
+        case Step(at_ms=int() as at_ms):
+            return [at_ms]
         case _:
             return []
