@@ -166,7 +166,8 @@ class Director(Chronicler):
         now = self.size(0, 2)
         for turn in range(self.size(3, most)):
             if turn == 0 or self.chance(10):
-                for _ in range(self.one(1, 1, 2)):
+                events.extend(self.arrivals("shape" if turn == 0 else None))
+                if self.chance(2):
                     events.extend(self.arrivals())
             while self.chance(14):
                 events.append(Close(self.choose(self.arrived)))
@@ -180,9 +181,9 @@ class Director(Chronicler):
             now = max([now, *(at_ms for _, at_ms in event.elements)]) if isinstance(event, Burst) else now
         return Case(lateness_ms, t0_ms, calls_back, loaded, tuple(events))
 
-    def arrivals(self) -> Iterator[Arrive]:
+    def arrivals(self, kind: str | None = None) -> Iterator[Arrive]:
         """Queries that come together."""
-        match self.one("shape", "shape", "shape", "common", "any", "fed"):
+        match kind or self.one("shape", "shape", "common", "any", "fed"):
             case "shape":
                 # Sometimes more of a shape that is there already: they come later than the others.
                 if not self.shapes or not self.chance(3):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.engine.alone import Case, compare, write_case
 from tests.engine.any_query import chooser
 
-EXAMPLES = int(os.environ.get("MILLSTREAM_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("MILLSTREAM_EXAMPLES", "100"))
 
 
 @st.composite
