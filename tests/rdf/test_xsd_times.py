@@ -87,10 +87,12 @@ def test_an_integer_already_counts_milliseconds(datatype: str) -> None:
     assert ms("+0042", datatype) == 42
 
 
-def test_an_integer_must_fit_64_bits() -> None:
-    assert ms(str(2**63 - 1), "integer") == 2**63 - 1
-    with pytest.raises(DataError, match="64 bits"):
-        ms(str(2**63), "integer")
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_time_is_one_that_can_be_counted_in_ticks(sign: int) -> None:
+    assert ms(str(sign * (2**59 - 1)), "integer") == sign * (2**59 - 1)
+    for beyond in (2**59, 2**63):
+        with pytest.raises(DataError, match=r"between -2\^59 and 2\^59"):
+            ms(str(sign * beyond), "integer")
 
 
 def test_a_plain_string_that_is_a_date_and_time_is_taken_as_one() -> None:

@@ -60,6 +60,7 @@ def stream_reader(options: RunOptions) -> Reader:
             strict=options.strict,
             clock_ms=_clock(rate, first),
             blank_prefix=prefix,
+            limits=options.limits,
         )
         return (Item(found.at_ms, found.triples) for found in elements)
 
@@ -78,6 +79,7 @@ def change_reader(options: RunOptions, source: GraphSource) -> Reader:
             strict=options.strict,
             clock_ms=_clock(rate, first),
             blank_prefix=prefix,
+            limits=options.limits,
         )
         for found in changes:
             graph = source.graph if found.graph is None else found.graph.value

@@ -79,6 +79,7 @@ class Engine:
             self._ordering,
             strict=strict,
             caution=self._caution,
+            limits=self._options.limits,
             take_batch=self._offer_batch,
             aside=self._aside,
         )
@@ -95,15 +96,16 @@ class Engine:
         sources = line_sources(source, format, "line", self._aside.malformed)
         if sources is not None:
             return self._scanning.load(sources, graph_iri(graph))
-        by_graph: dict[str | None, list[Triple]] = {}
-        strict = self._options.strict
-        for quad in read_quads(source, format=format, base=base, on_rejected=self._aside.malformed, strict=strict):
-            name = getattr(quad.graph_name, "value", None)
-            by_graph.setdefault(graph_iri(graph) if name is None else str(name), []).append(quad.triple)
+        strict, limits, told = self._options.strict, self._options.limits, self._aside.malformed
+        quads = read_quads(source, format=format, base=base, on_rejected=told, strict=strict, limits=limits)
         loading = Loading(self._core, self._caution)
-        for name, triples in by_graph.items():
-            for some in _batched(triples, _TRIPLES_A_LOAD):
-                loading.take(name, self._encoder.encode_all(some))
+        for some in _batched(quads, _TRIPLES_A_LOAD):
+            by_graph: dict[str | None, list[Triple]] = {}
+            for quad in some:
+                name = getattr(quad.graph_name, "value", None)
+                by_graph.setdefault(graph_iri(graph) if name is None else str(name), []).append(quad.triple)
+            for name, triples in by_graph.items():
+                loading.take(name, self._encoder.encode_all(triples))
         return loading.end()
 
     def insert(self, triples: object, at_ms: int | None = None, graph: str | None = None) -> None:
@@ -128,7 +130,15 @@ class Engine:
         What does not name a graph concerns `graph`; without the option `time` all happens now.
         """
         strict = self._options.strict
-        changes = read_changes(source, format=format, time=time, base=base, on_rejected=self._aside.malformed, strict=strict)
+        changes = read_changes(
+            source,
+            format=format,
+            time=time,
+            base=base,
+            on_rejected=self._aside.malformed,
+            strict=strict,
+            limits=self._options.limits,
+        )
         for change in changes:
             name = graph if change.graph is None else change.graph.value
             self._offer_change(change.triples, change.at_ms, name, insert=change.insert)
@@ -286,6 +296,7 @@ class Engine:
             on_rejected=self._aside.malformed,
             strict=self._options.strict,
             clock_ms=clock_ms,
+            limits=self._options.limits,
         )
         if is_all_there(source) and self._ordering.passes_through:
             self._scanning.read_elements(state, elements)

@@ -6,26 +6,30 @@ Bytes go to the scanner kernel in chunks; what no query can match is never encod
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from millstream.engine.batch import ElementBatch
 from millstream.kernels.scanner import Scanned, Scanner
-from millstream.rdf import Format, OnRejected, Rejected, Rejections, format_of_path, named_format, parse_time_option
-from millstream.rdf.inputs import ByteStream, Readable, files_of, is_readable, name_of, open_file
+from millstream.limits import Limits
+from millstream.rdf import Format, OnRejected, Rejections, format_of_path, named_format, parse_time_option
+from millstream.rdf.bounds import Cut, bounded_lines, too_long
+from millstream.rdf.inputs import BOM, ByteStream, Readable, files_of, is_readable, name_of, open_file
+from millstream.rdf.lines import is_message_log, pieces_of
+from millstream.rdf.times import MAX_MS
 from millstream.rdf.timing import TimeKind
 
 CHUNK = 1 << 21
+_T = TypeVar("_T")
 _LINE_FORMATS = (Format.N_TRIPLES, Format.N_QUADS)
-# A message log says so in its first statement; its messages, not its lines, are elements.
-_MESSAGES = re.compile(rb"\s*(?:#[^\n]*\n\s*)*VERSION\b", re.IGNORECASE)
+# More elements than this in one source are beyond anybody's reach.
+_MOST_ELEMENTS = 1 << 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +42,12 @@ class LineSource:
 
 
 def rate_of(time: str | None, element: str | None) -> Fraction | None:
-    """The rate of lines, where lines are elements and times follow a rate."""
+    """The rate of lines, where lines are elements and times follow a rate, and no time can become too large."""
     if time is None or element not in (None, "line"):
         return None
     option = parse_time_option(time)
-    return option.rate if option.kind is TimeKind.RATE else None
+    rate = option.rate
+    return rate if rate is not None and time_at(_MOST_ELEMENTS, rate) <= MAX_MS else None
 
 
 def graph_sources(
@@ -59,7 +64,7 @@ def line_sources(source: object, format: str | None, element: str | None, receiv
     """The parts of a source, if all of them can be read line by line; None if the readers must do it."""
     if isinstance(source, bytes | bytearray | memoryview):
         chosen = None if format is None else named_format(format).format
-        if not _by_line(chosen, element) or _MESSAGES.match(bytes(source[:4096])) or bytes(source[:2]) == b"\x1f\x8b":
+        if not _by_line(chosen, element) or is_message_log(bytes(source[:4096])) or bytes(source[:2]) == b"\x1f\x8b":
             return None
         assert chosen is not None
         return [LineSource("<bytes>", chosen, _slices(memoryview(source)))]
@@ -74,7 +79,7 @@ def line_sources(source: object, format: str | None, element: str | None, receiv
         if not _by_line(chosen, element):
             return None
         with open_file(file.path) as raw:
-            if _MESSAGES.match(ByteStream(raw, Rejections(file.name, receiver)).read(4096)):
+            if is_message_log(ByteStream(raw, Rejections(file.name, receiver)).read(4096)):
                 return None
         assert chosen is not None
         found.append(LineSource(file.name, chosen, _file_chunks(file.path, receiver)))
@@ -93,7 +98,7 @@ def _opened_source(source: Any, format: str | None, element: str | None, receive
     # What is wrong with the compression is told when it is read for good.
     head = ByteStream(source, Rejections(name, lambda _: None)).read(4096)
     source.seek(place)
-    return None if _MESSAGES.match(head) else LineSource(name, chosen, _chunks(source, name, receiver))
+    return None if is_message_log(head) else LineSource(name, chosen, _chunks(source, name, receiver))
 
 
 def _by_line(format: Format | None, element: str | None) -> bool:
@@ -102,7 +107,7 @@ def _by_line(format: Format | None, element: str | None) -> bool:
 
 
 def _slices(data: memoryview) -> Iterator[memoryview]:
-    for start in range(0, len(data), CHUNK):
+    for start in range(len(BOM) if data[: len(BOM)] == BOM else 0, len(data), CHUNK):
         yield data[start : start + CHUNK]
 
 
@@ -113,23 +118,36 @@ def _file_chunks(path: Path, receiver: OnRejected) -> Iterator[bytes]:
 
 def _chunks(raw: Readable, name: str, receiver: OnRejected) -> Iterator[bytes]:
     stream = ByteStream(raw, Rejections(name, receiver))
-    while chunk := stream.read(CHUNK):
-        yield chunk
+    yield from pieces_of(stream, CHUNK)
 
 
-def scanned(source: LineSource, scanner: Scanner) -> Iterator[tuple[Scanned, int]]:
-    """What the scanner finds, chunk by chunk, with the number of statements seen before the chunk."""
+def scanned(
+    chunks: Iterator[bytes | memoryview], scanner: Scanner, limits: Limits, rejections: Rejections
+) -> Iterator[tuple[Scanned, int, bool]]:
+    """What the scanner finds, chunk by chunk, with the number of statements before the chunk, and whether it is the last.
+
+    What is malformed or too long has been set aside.
+    """
     before = scanner.statements
-    for chunk in source.chunks:
-        found = scanner.feed(chunk)
-        yield found, before
+    for chunk, last in _with_last(bounded_lines(chunks, limits.statement_bytes)):
+        if isinstance(chunk, Cut):
+            rejections.reject(too_long(limits), line=scanner.lines + 1, column=1, text=scanner.abandon())
+            if not last:
+                continue
+        found = scanner.feed(b"" if isinstance(chunk, Cut) else chunk, last)
+        for line, column, reason, text in found.errors:
+            rejections.reject(reason, line=line, column=column, text=text)
+        yield found, before, last
         before = scanner.statements
-    yield scanner.feed(b"", True), before
 
 
-def set_aside(source: LineSource, found: Scanned, receiver: OnRejected) -> None:
-    for line, column, reason, text in found.errors:
-        receiver(Rejected(source.name, line, column, reason, text))
+def _with_last(chunks: Iterator[_T]) -> Iterator[tuple[_T | bytes, bool]]:
+    """Chunks, one at least, and whether they are the last."""
+    held: _T | bytes = next(chunks, b"")
+    for chunk in chunks:
+        yield held, False
+        held = chunk
+    yield held, True
 
 
 def time_at(number: int, rate: Fraction) -> int:

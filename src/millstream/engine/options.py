@@ -13,6 +13,7 @@ from millstream.language.algebra import Output
 from millstream.language.iris import DEFAULT_BASE, resolve
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.operators.rows import MOST_MS
+from millstream.rdf.times import OUT_OF_RANGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def checked_time(at_ms: object) -> int:
         raise DataError(f"a time is a whole number of milliseconds, got {at_ms!r}")
     value = int(at_ms)
     if not -MOST_MS <= value <= MOST_MS:
-        raise DataError(f"a time lies between -2^59 and 2^59 milliseconds, got {value}")
+        raise DataError(f"{OUT_OF_RANGE}, got {value}")
     return value
 
 

@@ -17,17 +17,19 @@ from millstream.engine.core import Core, Element, Happening, Stream
 from millstream.engine.feeds import NEVER
 from millstream.engine.graph_log import GraphElements, GraphLog
 from millstream.engine.intake import Encoder, Intake
-from millstream.engine.lines import LineSource, batch_at_rate, first_at, graph_sources, scanned, set_aside, time_at
+from millstream.engine.lines import LineSource, batch_at_rate, first_at, graph_sources, scanned, time_at
 from millstream.engine.loading import Loading, in_order_of_appearance
 from millstream.engine.options import checked_time
 from millstream.engine.ordering import Ordering
 from millstream.engine.tables import clean_table, repeats, table_batch
-from millstream.errors import DataError
 from millstream.kernels.scanner import Scanned, Scanner
+from millstream.kernels.scanner_summary import Summary
+from millstream.limits import Limits
 from millstream.rdf import Format, Rejections, StreamElement
 
 Ids = npt.NDArray[np.int64]
 _TOGETHER = 10_000
+_BYTES_TOGETHER = 16 << 20
 
 
 class Scanning:
@@ -41,6 +43,7 @@ class Scanning:
         *,
         strict: bool,
         caution: Caution,
+        limits: Limits,
         take_batch: Callable[[Stream, ElementBatch, int], None],
         aside: Aside,
     ) -> None:
@@ -50,6 +53,7 @@ class Scanning:
         self._ordering = ordering
         self._strict = strict
         self._caution = caution
+        self._limits = limits
         self._take_batch = take_batch
         self._aside = aside
 
@@ -58,11 +62,7 @@ class Scanning:
         core = self._core
         loading = Loading(core, self._caution)
         for source in sources:
-            graphs = source.format is Format.N_QUADS
-            scanner = Scanner(core.dictionary, graphs=graphs, scope=self._encoder.scope())
-            for found, _ in scanned(source, scanner):
-                if found.errors:
-                    self._malformed(source, found)
+            for found, *_ in self._scanned(source, self._scanner(source)):
                 triples = np.column_stack([found.s, found.p, found.o])
                 for name_id in [-1] if found.g is None else in_order_of_appearance(found.g):
                     some = triples if found.g is None else triples[found.g == name_id]
@@ -79,7 +79,8 @@ class Scanning:
         checked_time(int(clean.at_ms[0]))
         # Only who sees all triples of an element knows which of them are repeats.
         summary = None if stream.counted and len(clean.at_ms) < clean.rows else stream.summary
-        scanner = Scanner(self._core.dictionary, summary=summary, scope=self._encoder.scope())
+        scope, literal_bytes = self._encoder.scope(), self._limits.literal_bytes
+        scanner = Scanner(self._core.dictionary, summary=summary, scope=scope, literal_bytes=literal_bytes)
         batch = table_batch(clean, scanner, stream.iri, stream.elements, stream.triples)
         if batch is None:
             return False
@@ -90,13 +91,9 @@ class Scanning:
         """Lines at a rate, straight from the scanner to the queries."""
         statements = 0
         for source in sources:
-            graphs = source.format is Format.N_QUADS
-            scope = self._encoder.scope()
             summary = stream.summary
-            scanner = Scanner(self._core.dictionary, graphs=graphs, summary=summary, scope=scope)
-            for found, before in scanned(source, scanner):
-                if found.errors:
-                    self._malformed(source, found)
+            scanner = self._scanner(source, summary)
+            for found, before, _ in self._scanned(source, scanner):
                 after = scanner.statements
                 if after == before:
                     continue
@@ -118,10 +115,9 @@ class Scanning:
             return False
         for part in parts:
             # All of it: only who sees every quad knows where a graph ends, and which quads repeat others.
-            scanner = Scanner(self._core.dictionary, graphs=True, scope=self._encoder.scope())
+            scanner = self._scanner(part)
             log = GraphLog(self._core.dictionary, Rejections(part.name, self._aside.malformed))
-            for found, _ in scanned(part, scanner):
-                set_aside(part, found, self._aside.malformed)
+            for found, *_ in self._scanned(part, scanner):
                 self._offer_graphs(stream, log.take(found))
             self._offer_graphs(stream, log.finish())
         return True
@@ -131,23 +127,18 @@ class Scanning:
 
     def read_elements(self, stream: Stream, elements: Iterator[StreamElement]) -> None:
         """What readers make of a source that is all there, many elements at a time."""
-        for some in _together(elements):
+        for some, lines in _together(elements):
             sizes = [len(found.triples) for found in some]
-            element = np.repeat(np.arange(len(some)), sizes)
             at_ms = np.array([found.at_ms for found in some], np.int64)
-            text = "".join([f"{triple} .\n" for found in some for triple in found.triples])
-            found = Scanner(self._core.dictionary).feed(text.encode(), True)
-            if found.errors:
-                # What comes before an element that cannot be taken is taken.
-                line, column, reason, bad = found.errors[0]
-                at_ms = at_ms[: element[line - 1]]
+            found = Scanner(self._core.dictionary).feed("".join(lines).encode(), True)
             triples = np.column_stack([found.s, found.p, found.o])
-            element = element[found.index]
-            kept = (element < len(at_ms)) & ~repeats(element, triples)
+            # Each statement is one line, so lines tell statements apart even where one was refused.
+            element = np.repeat(np.arange(len(some)), sizes)[found.line - 1]
+            kept = ~repeats(element, triples)
             self._offer_elements(stream, triples[kept], element[kept], at_ms)
             self._core.deliver()
-            if found.errors:
-                raise DataError(reason, source="triples", line=None, column=column, text=bad)
+            for _, _, reason, text in found.errors:
+                self._rejections(stream.iri).reject(reason, text=text)
 
     def _offer_elements(self, stream: Stream, triples: Ids, element: Ids, at_ms: Ids) -> None:
         """Elements as they come: those in time order together, those that are not taken by themselves."""
@@ -204,26 +195,38 @@ class Scanning:
             counts = (begin, last, stream.elements, stream.triples)
             self._take_batch(stream, batch_at_rate(stream.iri, found, counts, rate, sparse=sparse), last - begin)
 
-    def _malformed(self, source: LineSource, found: Scanned) -> None:
-        if self._strict:
-            line, column, reason, text = found.errors[0]
-            raise DataError(reason, source=source.name, line=line, column=column, text=text)
-        set_aside(source, found, self._aside.malformed)
+    def _rejections(self, name: str) -> Rejections:
+        return Rejections(name, None if self._strict else self._aside.malformed)
+
+    def _scanner(self, source: LineSource, summary: Summary | None = None) -> Scanner:
+        return Scanner(
+            self._core.dictionary,
+            graphs=source.format is Format.N_QUADS,
+            summary=summary,
+            scope=self._encoder.scope(),
+            literal_bytes=self._limits.literal_bytes,
+        )
+
+    def _scanned(self, source: LineSource, scanner: Scanner) -> Iterator[tuple[Scanned, int, bool]]:
+        return scanned(source.chunks, scanner, self._limits, self._rejections(source.name))
 
 
-def _together(elements: Iterator[StreamElement]) -> Iterator[list[StreamElement]]:
-    """Elements in portions of some thousand triples; should reading fail, what came before is a portion as well."""
+def _together(elements: Iterator[StreamElement]) -> Iterator[tuple[list[StreamElement], list[str]]]:
+    """Elements and their lines in portions of some thousand; should reading fail, what came before is a portion as well."""
     waiting: list[StreamElement] = []
-    triples = 0
+    lines: list[str] = []
+    size = 0
     try:
         for found in elements:
             checked_time(found.at_ms)
             waiting.append(found)
-            triples += len(found.triples)
-            if max(triples, len(waiting)) >= _TOGETHER:
-                yield waiting
-                waiting, triples = [], 0
+            some = [f"{triple} .\n" for triple in found.triples]
+            lines += some
+            size += sum(map(len, some))
+            if max(len(lines), len(waiting)) >= _TOGETHER or size >= _BYTES_TOGETHER:
+                yield waiting, lines
+                waiting, lines, size = [], [], 0
     except Exception:
-        yield waiting
+        yield waiting, lines
         raise
-    yield waiting
+    yield waiting, lines

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from millstream.engine.batch import ElementBatch
 from millstream.kernels.relation import RowCounter
 from millstream.kernels.scanner import Scanner
+from millstream.rdf.times import MAX_MS, MIN_MS
 
 _BLANK = r"^\s*$"
 _BEGINS_A_TERM = np.isin(np.arange(256), list(b'<"_'))
@@ -52,7 +53,9 @@ def clean_table(table: object) -> CleanTable | None:
     first = _first_rows(table)
     element = np.cumsum(first) - 1
     at_ms = times[first]
-    if (times != at_ms[element]).any() or (np.diff(at_ms) < 0).any():
+    if at_ms[0] < MIN_MS or at_ms[-1] > MAX_MS:
+        return None
+    if (times != at_ms[element]).any() or (at_ms[1:] < at_ms[:-1]).any():
         return None
     lines = _as_lines(texts)
     return None if lines is None else CleanTable(lines, table.num_rows, element, at_ms)

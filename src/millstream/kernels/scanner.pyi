@@ -23,10 +23,19 @@ class Scanner:
     lines: int
     statements: int
     kept: int
+    carried: int
+    literal_bytes: int
     def __init__(
-        self, dictionary: Dictionary, *, graphs: bool = False, summary: Summary | None = None, scope: str = ""
+        self,
+        dictionary: Dictionary,
+        *,
+        graphs: bool = False,
+        summary: Summary | None = None,
+        scope: str = "",
+        literal_bytes: int = ...,
     ) -> None: ...
     def watch(self, summary: Summary | None = None) -> None: ...
+    def abandon(self) -> bytes: ...
     def feed(self, data: Buffer, final: bool = False) -> Scanned: ...
     def feed_whole(
         self, text: str

@@ -24,8 +24,8 @@ from millstream.kernels.dictionary cimport Dictionary
 from millstream.kernels.dictionary_values cimport BLANK, IRI
 from millstream.kernels.scanner_bytes cimport CLASS, LABEL, Buffer, reserve
 from millstream.kernels.scanner_grammar cimport (
-    GRAPH, NO_DOT, NO_MEMORY, OBJECT, PREDICATE, SUBJECT, TRAILING, Fault, Term, fail, free_term, scan_blank, scan_iri, scan_term,
-    skip_blanks,
+    GRAPH, NO_DOT, NO_MEMORY, OBJECT, PREDICATE, SUBJECT, TOO_LARGE, TRAILING, TRIPLE_TERM, Fault, Term, fail, free_term,
+    scan_blank, scan_iri, scan_term, skip_blanks,
 )
 from millstream.kernels.scanner_summary cimport Summary
 from millstream.kernels.scanner_reasons import REASONS
@@ -37,6 +37,10 @@ cdef enum:
     COLUMNS = 6
     RECENT = 256          # places for recent p
     RECENT_BYTES = 256    # longer ones are not remembered
+    SHOWN = 1024          # bytes of a malformed line that are told
+    EXPLAINED = 1 << 20   # longer lines are not parsed again for a better reason: the other parser refuses long terms
+    MOST_ESCAPED = 6      # times as long as in the text a term can be in canonical form
+    LONGEST_NAME = 8 << 20  # an IRI or label: the other parser holds no longer ones, and formats must not differ
 
 cdef struct Recent:
     uint8_t bytes[RECENT_BYTES]
@@ -76,13 +80,13 @@ cdef class Scanner:
 
     cdef readonly Dictionary dictionary
     cdef readonly bint graphs
-    cdef readonly int64_t lines, statements, kept
+    cdef readonly int64_t lines, statements, kept, carried
+    cdef readonly int64_t literal_bytes
     cdef Summary summary
     cdef object scope_bytes
     cdef const uint8_t *scope
-    cdef int64_t scope_length
+    cdef int64_t scope_length, small
     cdef Buffer carry
-    cdef int64_t carried
     cdef bint after_return, busy
     cdef Term s, p, o, g
     cdef const uint8_t *last_s        # as written in the text being read, or NULL
@@ -91,9 +95,12 @@ cdef class Scanner:
     cdef int64_t *columns[COLUMNS]
     cdef int64_t rows, room
 
-    def __cinit__(self, Dictionary dictionary not None, *, bint graphs=False, Summary summary=None, str scope=""):
+    def __cinit__(self, Dictionary dictionary not None, *, bint graphs=False, Summary summary=None, str scope="",
+                  int64_t literal_bytes=1 << 31):
         self.dictionary = dictionary
         self.graphs = graphs
+        self.literal_bytes = literal_bytes
+        self.small = min(literal_bytes // MOST_ESCAPED, LONGEST_NAME)
         self.summary = None if summary is not None and summary.everything else summary
         self.scope_bytes = scope.encode("ascii", "replace")
         self.scope = self.scope_bytes
@@ -190,6 +197,14 @@ cdef class Scanner:
         finally:
             self.busy = False
 
+    def abandon(self):
+        """Forgets the incomplete line; gives how it begins. What is fed next goes on with its end."""
+        head = (<const char *>self.carry.data)[:min(self.carried, SHOWN)]
+        free(self.carry.data)
+        self.carry.data = NULL
+        self.carry.capacity = self.carried = 0
+        return head
+
     cdef int keep(self, const uint8_t *p, int64_t n) except -1:
         """Appends to the incomplete line."""
         if n and not reserve(&self.carry, self.carried + n):
@@ -251,6 +266,7 @@ cdef class Scanner:
 
     cdef const uint8_t *scan_statement(self, const uint8_t *p, const uint8_t *end, Fault *fault) noexcept nogil:
         """Reads a statement up to its comment or line end, and adds a row if it is kept."""
+        cdef const uint8_t *start = p
         cdef uint32_t number = 0
         cdef bint graph = False
         if self.last_s != NULL and end - p > self.last_s_length and memcmp(p, self.last_s, self.last_s_length) == 0:
@@ -285,11 +301,22 @@ cdef class Scanner:
         p = skip_blanks(p + 1)
         if p[0] != c'\n' and p[0] != c'\r' and p[0] != c'#':
             return fail(fault, p, TRAILING)
+        if p - start > self.small and self.has_large_term(graph):
+            return fail(fault, start, TOO_LARGE)
         number = self.recognise_p()
         if (self.summary is None or self.summary.matches(&self.s, number, &self.o)) and not self.add_row(graph):
             return fail(fault, p, NO_MEMORY)
         self.statements += 1
         return p
+
+    cdef bint has_large_term(self, bint graph) noexcept nogil:
+        cdef bint is_name = self.o.kind == IRI or self.o.kind == BLANK
+        return self.has_large_name(graph) or self.o.length > self.literal_bytes or (is_name and self.o.length > LONGEST_NAME)
+
+    cdef bint has_large_name(self, bint graph) noexcept nogil:
+        cdef int64_t most = min(self.literal_bytes, LONGEST_NAME)
+        # The subject may be that of the line before, and then has been found small enough.
+        return self.s.length > most or self.p.length > most or (graph and self.g.length > most)
 
     cdef const uint8_t *scan_s(self, const uint8_t *p, const uint8_t *end, Fault *fault) noexcept nogil:
         cdef const uint8_t *start = p
@@ -384,15 +411,18 @@ cdef class Scanner:
 
     cdef tuple explain(self, const uint8_t *start, const uint8_t *stop, Fault *fault):
         """An error with the words of pyoxigraph, or ours where it would take the line (RDF 1.2)."""
-        line = (<const char *>start)[:stop - start]
-        text = line.decode("utf-8", "replace")
-        column = len(line[:fault.at - start].decode("utf-8", "replace")) + 1
+        column = len((<const char *>start)[:fault.at - start].decode("utf-8", "replace")) + 1
+        text = (<const char *>start)[:min(stop - start, SHOWN)].decode("utf-8", "replace")
         reason = REASONS[fault.reason]
-        try:
-            form = pyoxigraph.RdfFormat.N_QUADS if self.graphs else pyoxigraph.RdfFormat.N_TRIPLES
-            for _ in pyoxigraph.parse(line, format=form):
-                pass
-        except SyntaxError as error:
-            column = error.offset or column
-            reason = str(error.msg).partition(": ")[2] or reason
+        if fault.reason == TOO_LARGE:
+            reason = reason.format(min(self.literal_bytes, LONGEST_NAME), self.literal_bytes)
+        # Nested triple terms can overflow its stack.
+        elif fault.reason != TRIPLE_TERM and stop - start <= EXPLAINED:
+            try:
+                form = pyoxigraph.RdfFormat.N_QUADS if self.graphs else pyoxigraph.RdfFormat.N_TRIPLES
+                for _ in pyoxigraph.parse((<const char *>start)[:stop - start], format=form):
+                    pass
+            except SyntaxError as error:
+                column = error.offset or column
+                reason = str(error.msg).partition(": ")[2] or reason
         return self.lines, column, reason, text

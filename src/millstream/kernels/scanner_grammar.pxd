@@ -39,6 +39,7 @@ cdef enum Reason:
     TRAILING
     NO_MEMORY
     TOO_LONG
+    TOO_LARGE
 
 cdef struct Fault:
     const uint8_t *at

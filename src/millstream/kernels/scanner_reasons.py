@@ -23,4 +23,5 @@ REASONS: tuple[str, ...] = (
     "something follows where nothing may",
     "out of memory",
     "terms of 2 GB and more are not supported",
+    "a name of more than {} bytes, or a literal of more than {} (limit literal_bytes)",
 )

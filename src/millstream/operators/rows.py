@@ -12,11 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from millstream.rdf.times import MAX_MS
+
 Column = npt.NDArray[np.int64]
 
 EXPIRY, ELEMENT, GRID = 0, 1, 2
 FOREVER = 1 << 62
-MOST_MS = (1 << 59) - 1
+MOST_MS = MAX_MS
 """Times beyond this cannot be told in ticks."""
 
 

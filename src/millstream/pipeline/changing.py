@@ -30,7 +30,12 @@ def pack_changes(part: Part, packer: Packer, on_rejected: OnRejected) -> Iterato
     chunk = before = 0
     with open_piece(part.path, part.start, part.end) as piece:
         changes = read_changes(
-            piece, format=part.format, base=part.base, on_rejected=on_rejected, blank_prefix=scope_of(part)
+            piece,
+            format=part.format,
+            base=part.base,
+            on_rejected=on_rejected,
+            blank_prefix=scope_of(part),
+            limits=part.limits,
         )
         for change in changes:
             waiting.append(change)

@@ -27,6 +27,7 @@ from millstream.language.windows import parse_duration
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.pipeline.frames import ended_blobs, pack_frame
 from millstream.pipeline.loading import load_datasets
+from millstream.pipeline.options import limit_options
 from millstream.pipeline.partitions import with_partitions
 from millstream.pipeline.processor import (
     ANSWERS,
@@ -107,7 +108,7 @@ def continuous(
     `streams` and `changes` are DataFrames, paths or `files(...)`; `datasets` what the graphs hold at the start, by graph,
     None being the default graph. `sizes`, by the place of a triple pattern in the query, say how large views are relative to
     each other, for choosing cells. `once`: paths end with the files that are there, and so do windows. `dead_letter` is a
-    folder for what is malformed. `limits` bound what expressions make, as those of an engine.
+    folder for what is malformed. `limits` bound what is read and what expressions make, as those of an engine.
     """
     job = plan_job(
         text,
@@ -188,7 +189,8 @@ def plan_job(
     static = None
     # Without any dataset there may still be something to say of it: that its count is 0.
     if datasets or planned.ahead is not None:
-        loaded = load_datasets(datasets or {}, planned, on_rejected or _raised, base=base, spark=session)
+        told, bounds = on_rejected or _raised, limits or DEFAULT_LIMITS
+        loaded = load_datasets(datasets or {}, planned, told, base=base, spark=session, limits=bounds)
         planned = replace(planned, datasets=loaded.digest)
         static = share(session.sparkContext, loaded.static.to_bytes())
     pack = planned.to_json()
@@ -196,6 +198,7 @@ def plan_job(
     letters = None if dead_letter is None else os.path.abspath(dead_letter)
     job = uuid.uuid4().hex
     ends = {"end": str(once).lower(), "run": job, "open": str(open_end).lower()}
+    ends |= {} if limits is None else limit_options(limits)
     packing = partial(_packed, session, pack, ends=ends, stateless=stateless, dead_letter=letters)
     frames = [packing(number, *each) for number, each in enumerate(inputs)]
     whole = reduce(DataFrame.unionByName, frames)

@@ -23,16 +23,18 @@ from millstream.errors import DataError
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanned, Scanner
 from millstream.kernels.scanner_summary import Summary
+from millstream.limits import Limits
 from millstream.pipeline.blobs import graph_term
-from millstream.pipeline.files import format_of, is_by_line, is_message_log, open_piece
+from millstream.pipeline.files import format_of, is_by_line, open_piece
 from millstream.pipeline.keys import keys_of
-from millstream.pipeline.reading import CHUNK_STATEMENTS, Counted, Part, next_chunk, scan
+from millstream.pipeline.reading import CHUNK_BYTES, CHUNK_STATEMENTS, Counted, Part, next_chunk, scan
 from millstream.pipeline.routing import Router
 from millstream.pipeline.spread import Spread, StreamedSource
 from millstream.pipeline.static import write_chunk
 from millstream.plan.nodes import Quads, in_order
 from millstream.rdf import Format, OnRejected, Rejected, Rejections, read_quads
 from millstream.rdf.inputs import ByteStream, name_of
+from millstream.rdf.lines import is_message_log
 
 Ids = npt.NDArray[np.int64]
 Packed: TypeAlias = tuple[int, int, bytes]
@@ -59,8 +61,14 @@ def read_part_of(
             head = next_chunk(stream)
             # In the middle of a file there is nothing to announce.
             if piece.start or not is_message_log(head):
-                scanner = Scanner(dictionary, graphs=choice.format is Format.N_QUADS, summary=summary, scope=scope + "l")
-                for found, _ in scan(scanner, head, stream, part.path, counted):
+                scanner = Scanner(
+                    dictionary,
+                    graphs=choice.format is Format.N_QUADS,
+                    summary=summary,
+                    scope=scope + "l",
+                    literal_bytes=part.limits.literal_bytes,
+                )
+                for found, *_ in scan(scanner, head, stream, part, counted):
                     yield _columns(found)
                 return
     with open_piece(part.path, part.start, part.end) as piece:
@@ -69,7 +77,9 @@ def read_part_of(
         source: object = part.path if choice.format.is_table else piece
         prefix = scope if piece.start == 0 else f"{scope}r{piece.start}"
         format = part.format or choice.format
-        quads = read_quads(source, format=format, base=part.base, on_rejected=counted, blank_prefix=prefix)
+        quads = read_quads(
+            source, format=format, base=part.base, on_rejected=counted, blank_prefix=prefix, limits=part.limits
+        )
         yield from encoded(quads, part.path, dictionary, summary, counted)
 
 
@@ -84,12 +94,14 @@ def encoded(
 ) -> Iterator[tuple[Ids, Ids]]:
     """Quads as `read_part_of` has them."""
     lines: list[str] = []
+    size = 0
     for quad in quads:
         graph = "" if isinstance(quad.graph_name, DefaultGraph) else f"{quad.graph_name} "
         lines.append(f"{quad.triple} {graph}.\n")
-        if len(lines) >= CHUNK_STATEMENTS:
+        size += len(lines[-1])
+        if len(lines) >= CHUNK_STATEMENTS or size >= CHUNK_BYTES:
             yield _scanned(lines, name, dictionary, summary, on_rejected)
-            lines = []
+            lines, size = [], 0
     yield _scanned(lines, name, dictionary, summary, on_rejected)
 
 
@@ -98,7 +110,7 @@ def _scanned(
 ) -> tuple[Ids, Ids]:
     found = Scanner(dictionary, graphs=True, summary=summary).feed("".join(lines).encode(), True)
     for _, _, reason, text in found.errors:
-        on_rejected(Rejected(name, None, None, reason, text))
+        Rejections(name, on_rejected).reject(reason, text=text)
     return _columns(found)
 
 
@@ -262,10 +274,17 @@ def packed_part(packer: DatasetPacker, graph: str | None, part: Part, on_rejecte
 
 
 def packed_quads(
-    packer: DatasetPacker, graph: str | None, source: object, format: str | None, base: str | None, on_rejected: OnRejected
+    packer: DatasetPacker,
+    graph: str | None,
+    source: object,
+    format: str | None,
+    base: str | None,
+    on_rejected: OnRejected,
+    limits: Limits,
 ) -> Iterator[Packed]:
     """What is in memory, or comes from anything that can be read."""
-    quads = read_quads(source, format=format, base=base, on_rejected=on_rejected, blank_prefix=scope_of(graph))
+    scope = scope_of(graph)
+    quads = read_quads(source, format=format, base=base, on_rejected=on_rejected, blank_prefix=scope, limits=limits)
     for triples, graphs in encoded(quads, name_of(source), packer.dictionary, packer.summary, on_rejected):
         yield from packer.pack(triples, graphs, graph)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import glob
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -19,12 +18,11 @@ from millstream.rdf import Format, format_of_path, named_format, parse_time_opti
 from millstream.rdf.element import Rejections
 from millstream.rdf.formats import FormatChoice
 from millstream.rdf.inputs import ByteStream, files_of
+from millstream.rdf.lines import is_message_log
 from millstream.rdf.timing import CHOICES
 
 _STEP = 1 << 16
 _GZIP = b"\x1f\x8b"
-# A message log says so in its first statement; its messages, not its lines, are elements.
-_MESSAGES = re.compile(rb"\s*(?:#[^\n]*\n\s*)*VERSION\b", re.IGNORECASE)
 _LINES = (Format.N_TRIPLES, Format.N_QUADS)
 _WITHOUT_TIMES = (Format.N_TRIPLES, Format.TURTLE, Format.RDF_XML)
 
@@ -80,11 +78,6 @@ def is_by_line(choice: FormatChoice, time: str | None, element: str | None) -> b
         return element == "line"
     # By default a graph of N-Quads is an element, and a subject where the data states the times.
     return choice.format is Format.N_TRIPLES and time is not None and not parse_time_option(time).is_stated
-
-
-def is_message_log(head: bytes) -> bool:
-    """Whether the beginning of a text may announce a message log."""
-    return _MESSAGES.match(head) is not None
 
 
 def cuts_of(file: Found, *, format: str | None, time: str | None, element: str | None, split_bytes: int) -> list[int]:

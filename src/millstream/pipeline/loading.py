@@ -20,6 +20,7 @@ from pyspark.sql import functions as f
 
 from millstream.engine.options import graph_iri
 from millstream.errors import DataError, OptionError
+from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.pipeline.ahead import evaluated_by_spark, evaluated_here
 from millstream.pipeline.complaints import complaint_of, failure_of
 from millstream.pipeline.datasets import (
@@ -33,6 +34,7 @@ from millstream.pipeline.datasets import (
     packed_part,
     packed_quads,
 )
+from millstream.pipeline.options import limit_options
 from millstream.pipeline.reading import Part
 from millstream.pipeline.source import DATASET_SCHEMA
 from millstream.pipeline.spread import Spread, ahead_spread
@@ -75,6 +77,7 @@ def load_datasets(
     format: str | None = None,
     base: str | None = None,
     spark: SparkSession | None = None,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Loaded:
     """Reads datasets, by graph: files, folders, globs, anything the engine loads; without Spark in this process."""
     files, others = [], []
@@ -92,16 +95,16 @@ def load_datasets(
     packer = DatasetPacker(spread, ahead)
     gathered = _Gathered(on_rejected)
     for graph, source in others:
-        gathered.take(packed_quads(packer, graph, source, format, base, on_rejected))
+        gathered.take(packed_quads(packer, graph, source, format, base, on_rejected, limits))
     if small or spark is None:
         for each in files:
             for name, size in each.sizes.items():
-                part = Part(path=name, format=format, end=size, base=base)
+                part = Part(path=name, format=format, end=size, base=base, limits=limits)
                 gathered.take(packed_part(packer, each.graph, part, on_rejected))
         given = [] if ahead is None else evaluated_here(ahead, [blob for _, blob in gathered.ahead])
         return Loaded(StaticData(gathered.chunks, given), gathered.digest)
     try:
-        whole = reduce(DataFrame.unionByName, [_frame(spark, each, spread, ahead, format, base) for each in files])
+        whole = reduce(DataFrame.unionByName, [_frame(spark, each, spread, ahead, format, base, limits) for each in files])
         names = {os.path.abspath(name): name for each in files for name in each.sizes}
         given = _take_by_spark(spark, whole, names, gathered, ahead)
     except Exception as error:
@@ -178,7 +181,13 @@ def _size(path: Path) -> int:
 
 
 def _frame(
-    spark: SparkSession, files: _Files, spread: Spread, ahead: Spread | None, format: str | None, base: str | None
+    spark: SparkSession,
+    files: _Files,
+    spread: Spread,
+    ahead: Spread | None,
+    format: str | None,
+    base: str | None,
+    limits: Limits,
 ) -> DataFrame:
     options = {
         "dataset": "true",
@@ -188,6 +197,7 @@ def _frame(
         "format": format,
         "base": base,
         "splitBytes": str(SPLIT_BYTES),
+        **limit_options(limits),
         "paths": json.dumps([os.path.abspath(name) for name in files.sizes]),
     }
     given = {name: value for name, value in options.items() if value is not None}

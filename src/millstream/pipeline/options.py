@@ -10,6 +10,7 @@
 | `maxBytesPerTrigger` | at most so many bytes a trigger, but one part at least                                            |
 | `splitBytes`         | files longer than this are read in parts where that is sound                                      |
 | `deadLetter`         | a folder for what is malformed                                                                    |
+| `statement_bytes`, `literal_bytes`, `document_bytes` | how large each may be, as in `millstream.Limits`                  |
 | `idle`               | after so long without a new file the source says that it is idle                                  |
 | `end`                | `true`: the source ends with the files that are there at the start                                |
 | `changes`            | `true`: files hold changes of graphs, RDF Patch or SPARQL Update data                             |
@@ -27,13 +28,16 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from millstream.errors import OptionError
+from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf import named_format, parse_time_option
 from millstream.rdf.grouping import check_element_option
 
 _NAMES = (
     "path", "paths", "format", "time", "element", "base", "maxFilesPerTrigger", "maxBytesPerTrigger", "splitBytes",
     "deadLetter", "idle", "end", "run", "open", "changes", "counted", "dataset", "graph", "ahead", "pack", "source",
+    "statement_bytes", "literal_bytes", "document_bytes",
 )  # fmt: skip
+_LIMITS = ("statement_bytes", "literal_bytes", "document_bytes")
 _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 SPLIT_BYTES = 64 << 20
 
@@ -62,6 +66,12 @@ class SourceOptions:
     ahead: str | None = None
     pack: str | None = None
     source: int = 0
+    limits: Limits = DEFAULT_LIMITS
+
+
+def limit_options(limits: Limits) -> dict[str, str]:
+    """The options that say how large input may be."""
+    return {name: str(getattr(limits, name)) for name in _LIMITS}
 
 
 def read_options(given: Mapping[str, str]) -> SourceOptions:
@@ -100,6 +110,7 @@ def read_options(given: Mapping[str, str]) -> SourceOptions:
         ahead=options.get("ahead"),
         pack=options.get("pack"),
         source=_count(options, "source", least=0) or 0,
+        limits=Limits.of({name: size for name in _LIMITS if (size := _count(options, name)) is not None}),
     )
 
 

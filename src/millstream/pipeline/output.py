@@ -19,6 +19,7 @@ from millstream.pipeline.dead_letters import DeadLetters
 from millstream.pipeline.packing import packer_for
 from millstream.pipeline.reading import Ids, Part, Reading, read_part, times_at_rate
 from millstream.rdf import Rejected
+from millstream.rdf.times import OUT_OF_RANGE
 
 _TEXT = pa.string()
 # As Any: the stubs find no type that all Arrow types share.
@@ -61,7 +62,7 @@ def _row_batch(
         times = times_at_rate(reading.number + before, part.rate)
     fits = times >= 0 if reading.at_ms is None else np.ones(len(times), np.bool_)
     if not fits.all():
-        reason = f"at this rate the time of {int((~fits).sum())} statements does not fit 64 bits of milliseconds"
+        reason = f"at this rate the time of {int((~fits).sum())} statements is too large: {OUT_OF_RANGE}"
         letters(Rejected(part.path, None, None, reason, ""))
     triples = reading.triples[fits]
     columns: list[pa.Array[Any]] = [dictionary.decode(np.ascontiguousarray(triples[:, i])) for i in range(3)]

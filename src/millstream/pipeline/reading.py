@@ -15,21 +15,24 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import repeat
+from itertools import chain, repeat
 
 import numpy as np
 import numpy.typing as npt
 from pyoxigraph import DefaultGraph, Triple
 
 from millstream.engine.graph_log import GraphElements, GraphLog
+from millstream.engine.lines import scanned
 from millstream.errors import DataError, OptionError
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanned, Scanner
 from millstream.kernels.scanner_summary import Summary
-from millstream.pipeline.files import Piece, format_of, is_by_line, is_message_log, open_piece
+from millstream.limits import DEFAULT_LIMITS, Limits
+from millstream.pipeline.files import Piece, format_of, is_by_line, open_piece
 from millstream.rdf import Format, OnRejected, Rejected, Rejections, StreamElement, parse_time_option
 from millstream.rdf.graphs import MAX_WAITING
 from millstream.rdf.inputs import ByteStream
+from millstream.rdf.lines import is_message_log
 from millstream.rdf.readers import _Elements
 from millstream.rdf.sources import Part as InputPart
 from millstream.rdf.sources import parts_of
@@ -65,6 +68,7 @@ class Part:
     beat: bool = False
     # Whether a source that has ended may have more in a later run.
     open: bool = False
+    limits: Limits = DEFAULT_LIMITS
 
     @property
     def rate(self) -> Fraction | None:
@@ -183,10 +187,10 @@ def _by_scanner(
     graphs: bool,
 ) -> Iterator[Reading]:
     # The label behind the scope as the readers name it: the same nodes whichever way a file takes.
-    scanner = Scanner(dictionary, graphs=graphs, summary=summary, scope=scope_of(part) + "l")
+    scope, literal_bytes = scope_of(part) + "l", part.limits.literal_bytes
+    scanner = Scanner(dictionary, graphs=graphs, summary=summary, scope=scope, literal_bytes=literal_bytes)
     arrival_ms = None if part.rate is not None else part.arrival_ms
-    before = 0
-    for found, last in scan(scanner, head, stream, part.path, counted):
+    for found, before, last in scan(scanner, head, stream, part, counted):
         elements = scanner.statements - before
         yield Reading(
             triples=np.column_stack([found.s, found.p, found.o]),
@@ -198,31 +202,23 @@ def _by_scanner(
             rejected=counted.take(),
             last=last,
         )
-        before = scanner.statements
 
 
 def _by_graph(part: Part, head: bytes, stream: ByteStream, dictionary: Dictionary, counted: Counted) -> Iterator[Reading]:
     # Without a summary: only who sees every quad knows where a graph ends.
-    scanner = Scanner(dictionary, graphs=True, scope=scope_of(part) + "l")
+    scanner = Scanner(dictionary, graphs=True, scope=scope_of(part) + "l", literal_bytes=part.limits.literal_bytes)
     log = GraphLog(dictionary, Rejections(part.path, counted))
-    for found, _ in scan(scanner, head, stream, part.path, counted):
+    for found, *_ in scan(scanner, head, stream, part, counted):
         yield _reading(log.take(found), counted.take(), last=False)
     yield _reading(log.finish(), counted.take(), last=True)
 
 
 def scan(
-    scanner: Scanner, head: bytes, stream: ByteStream, path: str, on_rejected: OnRejected
-) -> Iterator[tuple[Scanned, bool]]:
-    """What a scanner finds in a head and all that follows it, chunk by chunk, and whether a chunk is the last."""
-    text, last = head, False
-    while not last:
-        ahead = next_chunk(stream)
-        last = not ahead
-        found = scanner.feed(text, last)
-        for line, column, reason, line_text in found.errors:
-            on_rejected(Rejected(path, line, column, reason, line_text))
-        yield found, last
-        text = ahead
+    scanner: Scanner, head: bytes, stream: ByteStream, part: Part, on_rejected: OnRejected
+) -> Iterator[tuple[Scanned, int, bool]]:
+    """What a scanner finds in a head and all that follows it, as `scanned` has it."""
+    chunks = chain((head,) if head else (), iter(lambda: next_chunk(stream), b""))
+    return scanned(chunks, scanner, part.limits, Rejections(part.path, on_rejected))
 
 
 def _reading(found: GraphElements, rejected: int, *, last: bool) -> Reading:
@@ -257,12 +253,13 @@ def _by_readers(
     format = part.format or choice.format
     with_graphs = choice.format.has_graphs or choice.format.is_table
     reader = _Groups(option, part.element, None if part.arrival_ms is None else repeat(part.arrival_ms).__next__)
-    elements = reader.read(parts_of(source, format=format, base=part.base, receiver=counted, blank_prefix=scope))
+    parts = parts_of(source, format=format, base=part.base, receiver=counted, blank_prefix=scope, limits=part.limits)
+    elements = reader.read(parts)
     before = 0
     waiting = _Waiting(with_graphs)
     for element in _up_to_fault(elements, part, counted):
         # Only once there is another element is it known that this chunk is not the last.
-        if len(waiting.lines) >= CHUNK_STATEMENTS:
+        if len(waiting.lines) >= CHUNK_STATEMENTS or waiting.size >= CHUNK_BYTES:
             yield waiting.encode(part, dictionary, summary, counted, before if rated else None, last=False)
             before += len(waiting.times)
             waiting = _Waiting(with_graphs)
@@ -302,12 +299,15 @@ class _Waiting:
 
     def __init__(self, with_graphs: bool) -> None:
         self.lines: list[str] = []
+        self.size = 0
         self.sizes: list[int] = []
         self.times: list[int] = []
         self.graphs: list[str | None] | None = [] if with_graphs else None
 
     def add(self, triples: tuple[Triple, ...], at_ms: int, group: Group) -> None:
-        self.lines += [f"{triple} .\n" for triple in triples]
+        lines = [f"{triple} .\n" for triple in triples]
+        self.lines += lines
+        self.size += sum(map(len, lines))
         self.sizes.append(len(triples))
         self.times.append(at_ms)
         if self.graphs is not None:
@@ -330,7 +330,7 @@ class _Waiting:
         """The chunk; `before` is how many elements of the part came before it, if times follow a rate."""
         found = Scanner(dictionary, summary=summary).feed("".join(self.lines).encode(), True)
         for _, _, reason, text in found.errors:
-            counted(Rejected(part.path, None, None, reason, text))
+            Rejections(part.path, counted).reject(reason, text=text)
         # Each statement is one line, so lines tell statements apart even where one was refused.
         row = found.line - 1
         place = np.repeat(np.arange(len(self.sizes)), self.sizes)[row]

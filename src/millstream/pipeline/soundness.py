@@ -18,6 +18,7 @@ from millstream.kernels.dictionary import Dictionary
 from millstream.rdf.blanks import BlankScope
 from millstream.rdf.element import Rejections
 from millstream.rdf.tables import read_rows
+from millstream.rdf.times import MAX_MS, MIN_MS
 
 Ids = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -121,7 +122,8 @@ def _times(column: Any) -> Ids | None:
         found = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
     else:
         return None
-    return found
+    within: bool = not len(found) or (found.min() >= MIN_MS and found.max() <= MAX_MS)
+    return found if within else None
 
 
 def _triples(batch: pa.RecordBatch, dictionary: Dictionary) -> Ids | None:

@@ -232,6 +232,7 @@ def _part(options: SourceOptions, file: Slice, start: int, end: int) -> Part:
         element=options.element,
         base=options.base,
         changes=options.changes,
+        limits=options.limits,
         # Whoever only counts does not ask when.
         arrival_ms=0,
     )

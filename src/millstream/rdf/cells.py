@@ -15,7 +15,7 @@ from functools import lru_cache
 from urllib.parse import quote
 
 from millstream.errors import DataError
-from millstream.rdf.times import MAX_MS, MIN_MS, date_time_ms
+from millstream.rdf.times import MAX_MS, MIN_MS, OUT_OF_RANGE, date_time_ms
 
 Encoder = Callable[[str], str]
 
@@ -126,7 +126,7 @@ def _counted(text: str, unit_ms: int) -> int:
     # Down to the millisecond before, as for times in RDF.
     found = math.floor(Decimal(value) * unit_ms)
     if not MIN_MS <= found <= MAX_MS:
-        raise ValueError(f"{text!r} does not fit 64 bits of milliseconds")
+        raise ValueError(f"{text!r} is no time: {OUT_OF_RANGE}")
     return found
 
 

@@ -14,9 +14,12 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from millstream.errors import OptionError
+from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf.blanks import BlankScope
+from millstream.rdf.bounds import read_whole
 from millstream.rdf.element import OnRejected, Rejections
-from millstream.rdf.inputs import ByteStream, Readable, files_of, is_readable, memory, name_of, open_file
+from millstream.rdf.inputs import CHUNK, ByteStream, Readable, files_of, is_readable, memory, name_of, open_file
+from millstream.rdf.lines import pieces_of
 from millstream.rdf.patches import Change, read_patch
 from millstream.rdf.timing import Group, TimeKind, Timing, parse_time_option
 from millstream.rdf.updates import read_update
@@ -45,6 +48,7 @@ def read_changes(
     strict: bool = False,
     clock_ms: Callable[[], int] | None = None,
     blank_prefix: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[Change]:
     """The changes of a path (file, folder or glob), bytes or file object, in order; malformed ones are set aside."""
     if format is not None and format not in FORMATS:
@@ -58,11 +62,11 @@ def read_changes(
     receiver = None if strict else on_rejected
     scope = BlankScope(blank_prefix)
     if isinstance(source, str | os.PathLike):
-        changes = _of_files(source, format, base, receiver, scope)
+        changes = _of_files(source, format, base, receiver, scope, limits)
     elif isinstance(source, bytes | bytearray | memoryview):
-        changes = _of_stream(memory(source), name_of(source), format, base, receiver, scope)
+        changes = _of_stream(memory(source), name_of(source), format, base, receiver, scope, limits)
     elif is_readable(source):
-        changes = _of_stream(source, name_of(source), format, base, receiver, scope)  # type: ignore[arg-type]
+        changes = _of_stream(source, name_of(source), format, base, receiver, scope, limits)  # type: ignore[arg-type]
     else:
         raise OptionError(f"cannot read changes from a {type(source).__name__}")
     return changes if timing is None else _timed(changes, timing)
@@ -76,15 +80,26 @@ def _timed(changes: Iterator[Change], timing: Timing) -> Iterator[Change]:
 
 
 def _of_files(
-    source: str | os.PathLike[str], format: str | None, base: str | None, receiver: OnRejected | None, scope: BlankScope
+    source: str | os.PathLike[str],
+    format: str | None,
+    base: str | None,
+    receiver: OnRejected | None,
+    scope: BlankScope,
+    limits: Limits,
 ) -> Iterator[Change]:
     for file in files_of(source, any_ending=True, receiver=receiver):
         with open_file(file.path) as raw:
-            yield from _of_stream(raw, file.name, format, base, receiver, scope.next_document())
+            yield from _of_stream(raw, file.name, format, base, receiver, scope.next_document(), limits)
 
 
 def _of_stream(
-    raw: Readable, name: str, format: str | None, base: str | None, receiver: OnRejected | None, scope: BlankScope
+    raw: Readable,
+    name: str,
+    format: str | None,
+    base: str | None,
+    receiver: OnRejected | None,
+    scope: BlankScope,
+    limits: Limits,
 ) -> Iterator[Change]:
     rejections = Rejections(name, receiver)
     stream = ByteStream(raw, rejections)
@@ -96,10 +111,11 @@ def _of_stream(
         if not head.strip():
             return
         chosen = _told_by(head, name)
+    whole = _After(head, stream)
     if chosen == "rdfpatch":
-        yield from read_patch(_After(head, stream), scope, rejections, base=base)
-    else:
-        yield from read_update(head + stream.read(-1), scope, rejections, base=base)
+        yield from read_patch(whole, scope, rejections, base=base, limits=limits)
+    elif (text := read_whole(pieces_of(whole, CHUNK), limits, rejections)) is not None:
+        yield from read_update(text, scope, rejections, base=base, limits=limits)
 
 
 def _told_by(head: bytes, name: str) -> str:

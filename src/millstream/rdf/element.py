@@ -1,6 +1,6 @@
 """What the readers give: stream elements, and what had to be set aside on the way.
 
-Invariant: the triples of an element are in the order given, without repeats, and its time fits 64 bits.
+Invariant: the triples of an element are in the order given, without repeats, and its time is one that `times` gives.
 """
 
 from __future__ import annotations

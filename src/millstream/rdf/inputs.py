@@ -24,7 +24,7 @@ from millstream.rdf.formats import format_of_path
 
 CHUNK = 1 << 20
 _GZIP = b"\x1f\x8b"
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 
 
 class Readable(Protocol):
@@ -54,16 +54,16 @@ class ByteStream:
         self._pending = b""
         self._ended = False
         head = self._read_raw(CHUNK)
-        while head and len(head) < len(_BOM) and (more := self._read_raw(CHUNK)):
+        while head and len(head) < len(BOM) and (more := self._read_raw(CHUNK)):
             head += more
         self._inflate = zlib.decompressobj(wbits=31) if head.startswith(_GZIP) else None
         self._compressed = head
         if self._inflate is None:
-            self._pending = head.removeprefix(_BOM)
+            self._pending = head.removeprefix(BOM)
         else:
-            while len(self._pending) < len(_BOM) and not self._ended:
+            while len(self._pending) < len(BOM) and not self._ended:
                 self._pending += self._next(CHUNK)
-            self._pending = self._pending.removeprefix(_BOM)
+            self._pending = self._pending.removeprefix(BOM)
 
     @property
     def is_compressed(self) -> bool:

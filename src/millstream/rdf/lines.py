@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
-from pyoxigraph import Quad, RdfFormat, parse
+from pyoxigraph import Quad, RdfFormat
 
+from millstream.errors import DataError
+from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf.blanks import BlankScope
+from millstream.rdf.bounds import SHOWN, Cut, bounded_lines, too_long
 from millstream.rdf.element import Rejections
-from millstream.rdf.faults import fault_of
-from millstream.rdf.nesting import TOO_DEEP, triple_terms_too_deep
+from millstream.rdf.inputs import BOM
+from millstream.rdf.parsing import quads_of
 from millstream.rdf.statements import Event, Mark, Statement
 
 CHUNK = 1 << 20
@@ -23,11 +27,18 @@ CHUNK = 1 << 20
 # Directives of RDF 1.2 and of RDF Message Logs, which the parser does not know in the line formats.
 _DIRECTIVE = re.compile(rb'[ \t]*(?:VERSION[ \t]*(?:"([^"\\]*)"|\'([^\'\\]*)\')|(MESSAGE))[ \t]*(?:#.*)?')
 
+_ANNOUNCED = re.compile(rb"\s*(?:#[^\n]*\n\s*)*VERSION\b", re.IGNORECASE)
+
 
 class ByteSource(Protocol):
     """Bytes in the pieces they come in."""
 
     def read(self, size: int, /) -> bytes: ...
+
+
+def is_message_log(head: bytes) -> bool:
+    """Whether the beginning of a text may announce a message log: its messages, not its lines, are elements."""
+    return _ANNOUNCED.match(head.removeprefix(BOM)) is not None
 
 
 def read_lines(
@@ -38,18 +49,42 @@ def read_lines(
     *,
     messages: bool = False,
     chunk: int = CHUNK,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[Event]:
     """The statements of an N-Triples or N-Quads text, one a line."""
-    reader = _LineReader(format, scope, rejections, messages)
+    reader = _LineReader(format, scope, rejections, messages, limits)
     if messages:
         yield Mark.MESSAGES
-    for text in _whole_lines(source, chunk):
-        yield from reader.read(text)
+    for text in _whole_lines(bounded_lines(pieces_of(source, chunk), limits.statement_bytes)):
+        if isinstance(text, bytes):
+            yield from reader.read(text)
+        else:
+            reader.reject_long(text.beginning)
 
 
-def _whole_lines(source: ByteSource, chunk: int) -> Iterator[bytes]:
+def pieces_of(source: ByteSource, size: int) -> Iterator[bytes]:
+    """The bytes of a source as they come."""
+    return iter(lambda: source.read(size), b"")
+
+
+@dataclass(frozen=True, slots=True)
+class _Long:
+    """A line that is too long: how it begins."""
+
+    beginning: bytes
+
+
+def _whole_lines(found: Iterator[bytes | Literal[Cut.LINE]]) -> Iterator[bytes | _Long]:
     pieces: list[bytes] = []
-    while piece := source.read(chunk):
+    for piece in found:
+        if isinstance(piece, Cut):
+            line = b"".join(pieces)
+            behind = max(line.rfind(b"\n"), line.rfind(b"\r")) + 1
+            if behind:
+                yield line[:behind]
+            yield _Long(line[behind:][:SHOWN])
+            pieces = []
+            continue
         cut = piece.rfind(b"\n") + 1
         if not cut:
             # A carriage return ends a line too, unless it is the last byte and a line feed may follow.
@@ -65,8 +100,9 @@ def _whole_lines(source: ByteSource, chunk: int) -> Iterator[bytes]:
 
 
 class _LineReader:
-    def __init__(self, format: RdfFormat, scope: BlankScope, rejections: Rejections, messages: bool) -> None:
+    def __init__(self, format: RdfFormat, scope: BlankScope, rejections: Rejections, messages: bool, limits: Limits) -> None:
         self._format = format
+        self._limits = limits
         self._source_scope = scope
         self._scope = scope.next_document() if messages else scope
         self._rejections = rejections
@@ -94,7 +130,7 @@ class _LineReader:
         numbers = [n for n, line in enumerate(lines, first) if _holds_statement(line)]
         if not numbers:
             return
-        quads = None if triple_terms_too_deep(text) else self._parse(text)
+        quads = self._parse(text)
         if quads is not None and len(quads) == len(numbers):
             self._begun = True
             for quad, number in zip(self._scope.rename(quads, text), numbers, strict=True):
@@ -105,18 +141,18 @@ class _LineReader:
 
     def _parse(self, text: bytes) -> list[Quad] | None:
         try:
-            return list(parse(input=text, format=self._format))
-        except (SyntaxError, ValueError):
+            return quads_of(text, self._format, limits=self._limits)
+        except DataError:
             return None
 
+    def reject_long(self, line: bytes) -> None:
+        """Sets a line aside of which only the beginning is there; its end is still to come."""
+        self._rejections.reject(too_long(self._limits), line=self._line + 1, column=1, text=line)
+
     def _read_line(self, line: bytes, number: int) -> Iterator[Event]:
-        if triple_terms_too_deep(line):
-            self._rejections.reject(TOO_DEEP, line=number, column=1, text=line)
-            return
         try:
-            quads = list(parse(input=line, format=self._format))
-        except (SyntaxError, ValueError) as error:
-            fault = fault_of(error)
+            quads = quads_of(line, self._format, limits=self._limits)
+        except DataError as fault:
             self._rejections.reject(fault.reason, line=number, column=fault.column or 1, text=line)
             return
         self._begun = True

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pyoxigraph import BlankNode, NamedNode, Triple
 
 from millstream.errors import DataError
+from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf.blanks import BlankScope
 from millstream.rdf.documents import text_lines
 from millstream.rdf.element import Rejections
@@ -42,14 +43,19 @@ _SYSTEM_NODE = re.compile(rb"<(_:[^<>\s]++)>")
 
 
 def read_patch(
-    source: ByteSource, scope: BlankScope, rejections: Rejections, *, base: str | None = None
+    source: ByteSource,
+    scope: BlankScope,
+    rejections: Rejections,
+    *,
+    base: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[Change]:
     """The changes of an RDF Patch."""
-    prologue = Prologue(base)
+    prologue = Prologue(base, limits)
     # The changes of the open transaction, and the line it began on.
     waiting: list[Change] = []
     began: int | None = None
-    for number, line in enumerate(text_lines(source), 1):
+    for number, line in text_lines(source, limits, rejections):
         text = line.strip()
         if not text or text.startswith(b"#"):
             continue

@@ -27,6 +27,7 @@ from itertools import chain
 from pyoxigraph import Quad
 
 from millstream.errors import OptionError
+from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf.element import OnRejected, StreamElement
 from millstream.rdf.formats import Format
 from millstream.rdf.graphs import MAX_WAITING, by_graph
@@ -58,6 +59,7 @@ def read_elements(
     clock_ms: Callable[[], int] | None = None,
     blank_prefix: str | None = None,
     max_waiting: int = MAX_WAITING,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[StreamElement]:
     """The stream elements of a source, in its order, read as they are asked for.
 
@@ -70,7 +72,7 @@ def read_elements(
     if option is not None:
         Timing(option, clock_ms)
     receiver = None if strict else on_rejected
-    parts = parts_of(source, format=format, base=base, receiver=receiver, blank_prefix=blank_prefix)
+    parts = parts_of(source, format=format, base=base, receiver=receiver, blank_prefix=blank_prefix, limits=limits)
     return _Elements(option, element, clock_ms, max_waiting).read(parts)
 
 
@@ -82,10 +84,11 @@ def read_quads(
     on_rejected: OnRejected | None = None,
     strict: bool = False,
     blank_prefix: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[Quad]:
     """All quads of a source, whatever their times; the columns at_ms and element of tables are not looked at."""
     receiver = None if strict else on_rejected
-    parts = parts_of(source, format=format, base=base, receiver=receiver, blank_prefix=blank_prefix)
+    parts = parts_of(source, format=format, base=base, receiver=receiver, blank_prefix=blank_prefix, limits=limits)
     return (quad for part in parts for quad in part.quads())
 
 

@@ -37,14 +37,15 @@ class Sentence(NamedTuple):
     end: int
 
 
-_SPACE = rb"[\x20\t\r\n]++|#[^\r\n]*+"
-_IRI = rb'<[^\x00-\x20<>"{}|^`]*+>'
+COMMENT = rb"#[^\r\n]*+"
+_SPACE = rb"[\x20\t\r\n]++|" + COMMENT
+WHOLE_IRI = rb'<[^\x00-\x20<>"{}|^`]*+>'
 # An IRI with characters it must not have is still one token, or a dot in it would end the sentence.
 _BROKEN_IRI = rb"<[^<>\r\n]*+>"
-_LONG = rb'"""(?:[^"\\]++|\\.|""?(?!"))*+"""' + rb"|'''(?:[^'\\]++|\\.|''?(?!'))*+'''"
-_SHORT = rb'"(?!"")(?:[^"\\\r\n]++|\\[^\r\n])*+"' + rb"|'(?!'')(?:[^'\\\r\n]++|\\[^\r\n])*+'"
-_NAME_CHAR = rb"[A-Za-z0-9_:%\x80-\xff-]|\\."
-_NAME = rb"(?:[A-Za-z_:%\x80-\xff]|\\.)(?:" + _NAME_CHAR + rb"|\.++(?=" + _NAME_CHAR + rb"))*+"
+LONG_STRING = rb'"""(?:[^"\\]++|\\.|""?(?!"))*+"""' + rb"|'''(?:[^'\\]++|\\.|''?(?!'))*+'''"
+SHORT_STRING = rb'"(?!"")(?:[^"\\\r\n]++|\\[^\r\n])*+"' + rb"|'(?!'')(?:[^'\\\r\n]++|\\[^\r\n])*+'"
+NAME_CHAR = rb"[A-Za-z0-9_:%\x80-\xff-]|\\."
+NAME = rb"(?:[A-Za-z_:%\x80-\xff]|\\.)(?:" + NAME_CHAR + rb"|\.++(?=" + NAME_CHAR + rb"))*+"
 _TAG = rb"@[A-Za-z]++(?:-++[A-Za-z0-9]++)*+"
 _NUMBER = rb"[+-]?(?:[0-9]+\.[0-9]*[eE][+-]?[0-9]+|\.?[0-9]+[eE][+-]?[0-9]+|[0-9]*\.[0-9]+|[0-9]+)"
 # Tokens cut off by the end of the buffer: they reach it, which is how `next_sentence` knows to ask for more.
@@ -56,10 +57,9 @@ _CUT_OFF = (
     rb"|<[^<>\r\n]*+\Z"
 )
 
-_TOKEN = re.compile(
-    rb"(?P<plain>(?:"
-    + rb"|".join((_SPACE, _IRI, _LONG, _SHORT, _NAME, _TAG, _NUMBER, rb"[;,^]"))
-    + rb")++)"
+PLAIN = rb"|".join((_SPACE, WHOLE_IRI, LONG_STRING, SHORT_STRING, NAME, _TAG, _NUMBER, rb"[;,^]"))
+TOKEN = re.compile(
+    rb"(?P<plain>(?:" + PLAIN + rb")++)"
     + rb"|(?P<cut>" + _CUT_OFF + rb")"
     + rb"|(?P<broken>" + _BROKEN_IRI + rb")"
     + rb"|(?P<open>\{\||<<|[\[(])"
@@ -73,14 +73,25 @@ _SKIP = re.compile(rb"(?:" + _SPACE + rb")*+")
 _WORD = re.compile(rb"(?:PREFIX|BASE|VERSION|MESSAGE)(?![A-Za-z0-9_:%\\.\x80-\xff-])", re.IGNORECASE)
 _SPACES = rb"(?:" + _SPACE + rb")*+"
 _DIRECTIVES = {
-    b"PREFIX": re.compile(_SPACES + rb"(?:" + _NAME + rb")" + _SPACES + _IRI),
-    b"BASE": re.compile(_SPACES + _IRI),
-    b"VERSION": re.compile(_SPACES + rb"(?:" + _SHORT + rb")"),
+    b"PREFIX": re.compile(_SPACES + rb"(?:" + NAME + rb")" + _SPACES + WHOLE_IRI),
+    b"BASE": re.compile(_SPACES + WHOLE_IRI),
+    b"VERSION": re.compile(_SPACES + rb"(?:" + SHORT_STRING + rb")"),
 }
 # After a dot and up to the end of the buffer: with more text the dot may turn out to be inside a name or a number.
-_UNDECIDED = re.compile(rb"(?:\.*+\\?|[0-9]*+(?:[eE][+-]?)?)\Z")
+UNDECIDED = re.compile(rb"(?:\.*+\\?|[0-9]*+(?:[eE][+-]?)?)\Z")
 _LINE_END = re.compile(rb"[\r\n]|\Z")
-_BLANK_REST = re.compile(rb"[\x20\t]*+(?:#|[\r\n]|\Z)")
+BLANK_REST = re.compile(rb"[\x20\t]*+(?:#|[\r\n]|\Z)")
+
+
+def skip_space(buffer: bytes, start: int) -> int:
+    """Behind white space and comments."""
+    skipped = _SKIP.match(buffer, start)
+    return skipped.end() if skipped else start
+
+
+def directive_begins(buffer: bytes, start: int) -> bool:
+    """Whether a directive in SPARQL's style begins at a place."""
+    return _WORD.match(buffer, start) is not None
 
 
 def next_sentence(buffer: bytes, start: int, *, ended: bool, in_graph: bool = False, graphs: bool = False) -> Sentence:
@@ -88,8 +99,7 @@ def next_sentence(buffer: bytes, start: int, *, ended: bool, in_graph: bool = Fa
 
     With `graphs` (TriG) braces outside of a sentence open and close graphs, else they are brackets like any other.
     """
-    skipped = _SKIP.match(buffer, start)
-    begin = skipped.end() if skipped else start
+    begin = skip_space(buffer, start)
     if begin == len(buffer):
         # A comment may go on in text not read yet; it is then skipped again from its beginning.
         return Sentence(Kind.END if ended else Kind.MORE, start, begin)
@@ -98,7 +108,7 @@ def next_sentence(buffer: bytes, start: int, *, ended: bool, in_graph: bool = Fa
     depth = 0
     position = begin
     while position < len(buffer):
-        match = _TOKEN.match(buffer, position)
+        match = TOKEN.match(buffer, position)
         assert match is not None  # any byte is at least odd
         if match.end() == len(buffer) and not ended:
             return Sentence(Kind.MORE, begin, begin)
@@ -120,11 +130,11 @@ def next_sentence(buffer: bytes, start: int, *, ended: bool, in_graph: bool = Fa
                 if graphs and (depth == 0 or in_graph):
                     return _closed(begin, match.start(), position)
                 depth = max(0, depth - 1)
-            case "dot" if not ended and _UNDECIDED.match(buffer, position):
+            case "dot" if not ended and UNDECIDED.match(buffer, position):
                 return Sentence(Kind.MORE, begin, begin)
             case "dot":
-                if depth == 0 or _BLANK_REST.match(buffer, position):
-                    if depth and not ended and _BLANK_REST.fullmatch(buffer, position):
+                if depth == 0 or BLANK_REST.match(buffer, position):
+                    if depth and not ended and BLANK_REST.fullmatch(buffer, position):
                         return Sentence(Kind.MORE, begin, begin)
                     return Sentence(Kind.DIRECTIVE if buffer[begin] == 0x40 else Kind.TRIPLES, begin, position)
     return Sentence(Kind.UNFINISHED, begin, len(buffer))

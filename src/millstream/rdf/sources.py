@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,14 @@ from typing import Any
 from pyoxigraph import Quad, RdfFormat
 
 from millstream.errors import DataError, OptionError
+from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf.blanks import BlankScope
-from millstream.rdf.documents import read_json_ld, read_json_lines, read_rdf_xml
+from millstream.rdf.documents import read_json_ld, read_json_lines
 from millstream.rdf.element import OnRejected, Rejections
 from millstream.rdf.formats import Format, FormatChoice, format_of_path, named_format
 from millstream.rdf.inputs import ByteStream, Readable, files_of, is_readable, memory, name_of, open_file
 from millstream.rdf.lines import read_lines
+from millstream.rdf.rdf_xml import read_rdf_xml
 from millstream.rdf.statements import Event, Mark
 from millstream.rdf.tables import TABLE_TYPES, Row, batches_of, open_table, read_rows
 from millstream.rdf.turtle import read_turtle
@@ -42,6 +44,7 @@ class Part:
     path: Path | None = None
     # One of several documents, which makes it an element by itself.
     is_document: bool = False
+    limits: Limits = DEFAULT_LIMITS
 
     @property
     def format(self) -> Format:
@@ -53,36 +56,47 @@ class Part:
         assert self.open is not None
         with self.open() as raw:
             stream = ByteStream(raw, self.rejections)
-            scope, rejections, base, messages = self.scope, self.rejections, self.base, self.choice.messages
+            scope, rejections, messages = self.scope, self.rejections, self.choice.messages
+            base, limits = self.base, self.limits
             match self.format:
                 case Format.N_TRIPLES:
-                    yield from read_lines(stream, RdfFormat.N_TRIPLES, scope, rejections, messages=messages)
+                    yield from read_lines(stream, RdfFormat.N_TRIPLES, scope, rejections, messages=messages, limits=limits)
                 case Format.N_QUADS:
-                    yield from read_lines(stream, RdfFormat.N_QUADS, scope, rejections, messages=messages)
+                    yield from read_lines(stream, RdfFormat.N_QUADS, scope, rejections, messages=messages, limits=limits)
                 case Format.TURTLE | Format.TRIG as format:
                     graphs = format is Format.TRIG
-                    yield from read_turtle(stream, scope, rejections, graphs=graphs, base=base, messages=messages)
+                    yield from read_turtle(
+                        stream, scope, rejections, graphs=graphs, base=base, messages=messages, limits=limits
+                    )
                 case Format.RDF_XML:
-                    yield from read_rdf_xml(stream, scope, rejections, base=base)
+                    yield from read_rdf_xml(stream, scope, rejections, base=base, limits=limits)
                 case Format.JSON_LD:
-                    yield from read_json_ld(stream, scope, rejections, base=base)
+                    yield from read_json_ld(stream, scope, rejections, base=base, limits=limits)
                 case Format.JSON_LINES:
-                    yield from read_json_lines(stream, scope, rejections, base=base)
+                    yield from read_json_lines(stream, scope, rejections, base=base, limits=limits)
                 case _:
                     raise AssertionError("a table has rows")
 
     def rows(self, *, timed: bool) -> Iterator[Row]:
         """Its rows, if it is a table."""
         if self.open is None:
-            yield from read_rows(batches_of(self.table, self.rejections), self.scope, self.rejections, timed=timed)
+            batches = batches_of(self.table, self.rejections)
+            yield from read_rows(batches, self.scope, self.rejections, timed=timed, limits=self.limits)
             return
         with self.open() as raw:
             stream = ByteStream(raw, self.rejections)
             path = None if stream.is_compressed else self.path
             skipped: set[int] = set()
-            batches = open_table(self.format, stream, self.rejections, path=path, skipped=skipped)
-            first_line = 2 if self.format is Format.CSV else 1
-            yield from read_rows(batches, self.scope, self.rejections, timed=timed, first_line=first_line, skipped=skipped)
+            batches = open_table(self.format, stream, self.rejections, self.limits, path=path, skipped=skipped)
+            yield from read_rows(
+                batches,
+                self.scope,
+                self.rejections,
+                timed=timed,
+                first_line=2 if self.format is Format.CSV else 1,
+                skipped=skipped,
+                limits=self.limits,
+            )
 
     def quads(self) -> Iterator[Quad]:
         """All its quads."""
@@ -101,8 +115,21 @@ def parts_of(
     base: str | None,
     receiver: OnRejected | None,
     blank_prefix: str | None,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[Part]:
     """The parts of a source, one after another; what the source is and its format are checked at once."""
+    parts = _parts_of(source, format=format, base=base, receiver=receiver, blank_prefix=blank_prefix)
+    return (replace(part, limits=limits) for part in parts)
+
+
+def _parts_of(
+    source: object,
+    *,
+    format: str | Format | None,
+    base: str | None,
+    receiver: OnRejected | None,
+    blank_prefix: str | None,
+) -> Iterator[Part]:
     choice = None if format is None else named_format(format)
     scope = BlankScope(_checked_prefix(blank_prefix))
     if isinstance(source, str | os.PathLike):

@@ -15,20 +15,24 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
-from pyoxigraph import Quad, RdfFormat, parse
+from pyoxigraph import Quad, RdfFormat
 
 from millstream.errors import DataError
+from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf.blanks import BlankScope
+from millstream.rdf.bounds import read_whole
 from millstream.rdf.element import Rejections
 from millstream.rdf.formats import Format
-from millstream.rdf.lines import ByteSource
+from millstream.rdf.lines import ByteSource, pieces_of
+from millstream.rdf.parsing import check_sizes, check_supported, quads_of
 from millstream.rdf.terms import is_one_term, parse_term
-from millstream.rdf.times import MAX_MS, MIN_MS, integer_ms
+from millstream.rdf.times import MAX_MS, MIN_MS, OUT_OF_RANGE, integer_ms
 from millstream.rdf.timing import Group
 
 TABLE_TYPES = (pa.Table, pa.RecordBatch, pa.RecordBatchReader)
 
 _ROWS = 50_000
+_CHUNK = 1 << 20
 _ARROW_FILE = b"ARROW1"
 
 
@@ -42,7 +46,13 @@ class Row(NamedTuple):
 
 
 def open_table(
-    format: Format, source: ByteSource, rejections: Rejections, *, path: Path | None = None, skipped: set[int]
+    format: Format,
+    source: ByteSource,
+    rejections: Rejections,
+    limits: Limits,
+    *,
+    path: Path | None = None,
+    skipped: set[int],
 ) -> Iterator[pa.RecordBatch]:
     """The batches of a table file; `path` is given where the bytes on disk are the table, so that parts can be read.
 
@@ -56,10 +66,14 @@ def open_table(
                 # With all the file systems that Arrow knows: nobody else should pay for it.
                 import pyarrow.parquet
 
-                whole = pa.BufferReader(source.read(-1)) if path is None else str(path)
-                yield from map(_sound, pyarrow.parquet.ParquetFile(whole).iter_batches(batch_size=_ROWS))
+                found = None if path is not None else read_whole(pieces_of(source, _CHUNK), limits, rejections)
+                whole = str(path) if path is not None else None if found is None else pa.BufferReader(found)
+                if whole is not None:
+                    yield from map(_sound, pyarrow.parquet.ParquetFile(whole).iter_batches(batch_size=_ROWS))
             case _:
-                data = source.read(-1)
+                data = read_whole(pieces_of(source, _CHUNK), limits, rejections)
+                if data is None:
+                    return
                 if data.startswith(_ARROW_FILE):
                     file = pa.ipc.open_file(data)
                     yield from (_sound(file.get_batch(index)) for index in range(file.num_record_batches))
@@ -106,6 +120,7 @@ def read_rows(
     timed: bool = True,
     first_line: int = 1,
     skipped: Container[int] = (),
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[Row]:
     """The rows of a table; with `timed` those without a time are set aside."""
     numbers = (number for number in count(first_line) if number not in skipped)
@@ -115,19 +130,21 @@ def read_rows(
         graphs = _cells(batch, "g")
         times = _times(batch) if "at_ms" in batch.schema.names else [None] * batch.num_rows
         elements = _cells(batch, "element")
-        quads = _parse_rows(texts, scope)
+        quads = _parse_rows(texts, scope, limits)
         for index, (s, p, o) in enumerate(zip(*texts, strict=True)):
             line = next(numbers)
             quad, at_ms = quads[index] if quads else None, times[index]
             try:
                 if quad is None:
                     quad = _parse_row((s, p, o), scope)
+                    check_supported((quad,))
+                    check_sizes((quad,), limits)
                 if graphs[index] not in (None, ""):
                     quad = _in_graph(quad, graphs[index], scope)
                 checked = _checked_time(at_ms) if timed else None
             except DataError as error:
                 text = " ".join("" if cell is None else str(cell) for cell in (s, p, o))
-                rejections.reject(str(error), line=line, text=text)
+                rejections.reject(error.reason, line=line, text=text)
                 continue
             yield Row(quad, checked, elements[index], line)
 
@@ -197,18 +214,18 @@ def _checked_time(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise DataError("no time in the column at_ms" if value is None else f"at_ms is not an integer: {value!r}")
     if not MIN_MS <= value <= MAX_MS:
-        raise DataError(f"at_ms does not fit 64 bits: {value}")
+        raise DataError(f"at_ms is {value}: {OUT_OF_RANGE}")
     return value
 
 
-def _parse_rows(texts: list[list[Any]], scope: BlankScope) -> list[Quad] | None:
+def _parse_rows(texts: list[list[Any]], scope: BlankScope, limits: Limits) -> list[Quad] | None:
     """All rows at once, or nothing if any is bad."""
     if not all(isinstance(cell, str) and is_one_term(cell) for column in texts for cell in column):
         return None
     lines = "\n".join(f"{s} {p} {o} ." for s, p, o in zip(*texts, strict=True)).encode("utf-8", "surrogatepass")
     try:
-        quads = list(parse(input=lines, format=RdfFormat.N_TRIPLES))
-    except (SyntaxError, ValueError):
+        quads = quads_of(lines, RdfFormat.N_TRIPLES, limits=limits)
+    except DataError:
         return None
     return scope.rename(quads, lines) if len(quads) == len(texts[0]) else None
 

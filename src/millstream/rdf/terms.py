@@ -10,13 +10,12 @@ import re
 from collections.abc import Iterable
 from typing import Any, TypeGuard
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, parse
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple
 
 from millstream.errors import DataError
 from millstream.rdf.blanks import BlankScope, Term
 from millstream.rdf.element import bounded, without_repeats
-from millstream.rdf.faults import fault_of
-from millstream.rdf.nesting import TOO_DEEP, triple_terms_too_deep
+from millstream.rdf.parsing import quads_of
 
 # One term each, so that three strings cannot be cut into terms differently than passed.
 _IRI = r"<[^\x00-\x20<>\"{}|^`]*>"
@@ -83,12 +82,9 @@ def lines_of(triples: list[object] | tuple[object, ...]) -> str | None:
 
 def _from_text(text: str | bytes | bytearray | memoryview, scope: BlankScope) -> tuple[Triple, ...]:
     encoded = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
-    if triple_terms_too_deep(encoded):
-        raise DataError(TOO_DEEP, source="triples", text=bounded(encoded))
     try:
-        quads = list(parse(input=encoded, format=RdfFormat.N_TRIPLES))
-    except (SyntaxError, ValueError) as error:
-        fault = fault_of(error)
+        quads = quads_of(encoded, RdfFormat.N_TRIPLES, any_terms=True)
+    except DataError as fault:
         lines = encoded.split(b"\n")
         line = lines[fault.line - 1] if fault.line and fault.line <= len(lines) else encoded
         raise DataError(fault.reason, source="triples", line=fault.line, column=fault.column, text=bounded(line)) from None
@@ -175,12 +171,10 @@ def _one_term(text: str, where: str) -> str:
 
 def _parse_line(line: str, scope: BlankScope, where: str) -> Quad:
     encoded = line.encode("utf-8", "surrogatepass")
-    if triple_terms_too_deep(encoded):
-        raise DataError(TOO_DEEP, source=where, text=bounded(line))
     try:
-        quads = list(parse(input=encoded, format=RdfFormat.N_TRIPLES))
-    except (SyntaxError, ValueError) as error:
-        raise DataError(fault_of(error).reason, source=where, text=bounded(line)) from None
+        quads = quads_of(encoded, RdfFormat.N_TRIPLES, any_terms=True)
+    except DataError as error:
+        raise DataError(error.reason, source=where, text=bounded(line)) from None
     if len(quads) != 1:
         raise DataError("not one N-Triples statement", source=where, text=bounded(line))
     return scope.rename(quads, encoded)[0]

@@ -1,7 +1,7 @@
 """XSD values that say when something happened, as milliseconds since 1970-01-01T00:00:00Z.
 
 Calendar arithmetic is the proleptic Gregorian of XSD 1.1 over any year (year 0 is 1 BCE), which Python's datetime does
-not reach. Invariant: every result fits a signed 64-bit integer.
+not reach. Invariant: every result is a time that an engine can count, from `MIN_MS` to `MAX_MS`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 from millstream.errors import DataError
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
-MIN_MS, MAX_MS = -(2**63), 2**63 - 1
+# Four ticks to a millisecond, and room for windows: so many fit the 64 bits of a tick.
+MIN_MS, MAX_MS = -(2**59) + 1, 2**59 - 1
+OUT_OF_RANGE = "a time lies between -2^59 and 2^59 milliseconds"
 
 _DAY_MS = 86_400_000
 _INTEGERS = frozenset(
@@ -85,7 +87,7 @@ def date_time_ms(lexical: str, *, zone_required: bool = False) -> int:
     if not end_of_day and (hour > 23 or minute > 59 or second > 59):
         raise DataError(f"not a time of day in xsd:dateTime {lexical!r}")
     in_day = ((hour * 60 + minute) * 60 + second) * 1000 + int(fraction[:3].ljust(3, "0"))
-    return _within_64_bits(_days(match, lexical) * _DAY_MS + in_day - _zone_ms(match["zone"], lexical), lexical)
+    return _within_range(_days(match, lexical) * _DAY_MS + in_day - _zone_ms(match["zone"], lexical), lexical)
 
 
 def date_ms(lexical: str) -> int:
@@ -93,7 +95,7 @@ def date_ms(lexical: str) -> int:
     match = _DATE.fullmatch(_collapse(lexical))
     if match is None:
         raise DataError(f"not an xsd:date: {lexical!r}")
-    return _within_64_bits(_days(match, lexical) * _DAY_MS - _zone_ms(match["zone"], lexical), lexical)
+    return _within_range(_days(match, lexical) * _DAY_MS - _zone_ms(match["zone"], lexical), lexical)
 
 
 def integer_ms(lexical: str) -> int:
@@ -101,7 +103,7 @@ def integer_ms(lexical: str) -> int:
     text = _collapse(lexical)
     if _INTEGER.fullmatch(text) is None:
         raise DataError(f"not an integer of milliseconds: {lexical[:60]!r}")
-    return _within_64_bits(int(text), lexical)
+    return _within_range(int(text), lexical)
 
 
 def _days(match: re.Match[str], lexical: str) -> int:
@@ -129,9 +131,9 @@ def _zone_ms(zone: str | None, lexical: str) -> int:
     return -offset if zone[0] == "-" else offset
 
 
-def _within_64_bits(ms: int, lexical: str) -> int:
+def _within_range(ms: int, lexical: str) -> int:
     if not MIN_MS <= ms <= MAX_MS:
-        raise DataError(f"the time {lexical!r} does not fit 64 bits of milliseconds")
+        raise DataError(f"the time is {lexical!r}: {OUT_OF_RANGE}")
     return ms
 
 

@@ -25,7 +25,7 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad
 
 from millstream.errors import DataError, OptionError
 from millstream.rdf.element import Rejections, StreamElement, without_repeats
-from millstream.rdf.times import MAX_MS, time_ms
+from millstream.rdf.times import MAX_MS, MIN_MS, OUT_OF_RANGE, time_ms
 
 GENERATED_AT_TIME = NamedNode("http://www.w3.org/ns/prov#generatedAtTime")
 # Without exponents beyond any use, which would be computed in full.
@@ -111,6 +111,8 @@ class Timing:
                 case TimeKind.ARRIVAL:
                     assert self._clock_ms is not None
                     at_ms = self._clock_ms()
+                    if isinstance(at_ms, int) and not MIN_MS <= at_ms <= MAX_MS:
+                        raise DataError(f"the clock says {at_ms}: {OUT_OF_RANGE}")
                 case _ if group.at_ms is not None:
                     at_ms = group.at_ms
                 case _ if not quads:
@@ -134,7 +136,7 @@ class Timing:
         assert rate is not None
         at_ms = self._count * 1000 * rate.denominator // rate.numerator
         if at_ms > MAX_MS:
-            raise DataError("at this rate the time does not fit 64 bits of milliseconds")
+            raise DataError(f"at this rate its time is too large: {OUT_OF_RANGE}")
         self._count += 1
         return at_ms
 

@@ -15,14 +15,19 @@ from typing import NamedTuple
 from pyoxigraph import BlankNode, NamedNode, Quad, RdfFormat, parse
 
 from millstream.errors import DataError, OptionError
+from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf.blanks import BlankScope
+from millstream.rdf.bounds import SHOWN, too_long
 from millstream.rdf.element import Rejections
 from millstream.rdf.lines import ByteSource
 from millstream.rdf.prologue import Prologue
-from millstream.rdf.sentences import Kind, Sentence, next_sentence
+from millstream.rdf.sentences import Kind, Sentence, next_sentence, skip_space
+from millstream.rdf.skipping import SentenceEnd
 from millstream.rdf.statements import Event, Mark, Statement
 
 CHUNK = 1 << 18
+# An unfinished sentence beyond this is looked at again when it has grown by a quarter: pieces must not cost their square.
+_LONG = 1 << 20
 
 # Random, so that no data can contain it.
 _MARK = NamedNode(f"x-mark:{os.urandom(16).hex()}")
@@ -60,13 +65,14 @@ def read_turtle(
     base: str | None = None,
     messages: bool = False,
     chunk: int = CHUNK,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[Event]:
     """The statements of a Turtle text, or with `graphs` of a TriG text: a statement ends with a `.`."""
     try:
         list(parse(input=b"", format=RdfFormat.TURTLE, base_iri=base))
     except ValueError as error:
         raise OptionError(f"base: {error}") from None
-    return _TurtleReader(source, scope, rejections, graphs, base, messages, chunk).read()
+    return _TurtleReader(source, scope, rejections, graphs, base, messages, chunk, limits).read()
 
 
 class _TurtleReader:
@@ -79,6 +85,7 @@ class _TurtleReader:
         base: str | None,
         messages: bool,
         chunk: int,
+        limits: Limits,
     ) -> None:
         self._source = source
         self._source_scope = scope
@@ -88,7 +95,8 @@ class _TurtleReader:
         self._messages = messages
         self._chunk = chunk
         self._begun = False
-        self._prologue = Prologue(base)
+        self._limits = limits
+        self._prologue = Prologue(base, limits)
         # The block that is open, if any, and the graph it names; sentences wait until one of another graph comes.
         self._in_graph = False
         self._graph: GraphName | _Lost | None = None
@@ -103,29 +111,54 @@ class _TurtleReader:
         if self._messages:
             yield Mark.MESSAGES
         ended = False
-        wanted = self._chunk
         while True:
             sentence = next_sentence(self._buffer, self._position, ended=ended, in_graph=self._in_graph, graphs=self._graphs)
             match sentence.kind:
                 case Kind.MORE:
                     yield from self._flush()
                     self._forget()
-                    # Twice as much each time, or a long string would be scanned over and over.
-                    piece = self._source.read(wanted)
-                    wanted *= 2
-                    ended = not piece
-                    self._buffer += piece
+                    if sentence.end == sentence.start and len(self._buffer) > self._limits.statement_bytes:
+                        ended = self._pass_over()
+                        continue
+                    if sentence.end > sentence.start:
+                        self._forget_space()
+                    ended = self._read_more(len(self._buffer) // 4 if len(self._buffer) > _LONG else 1)
                     continue
                 case Kind.END:
                     yield from self._flush()
                     if self._in_graph:
                         self._rejections.reject("the text ends before the graph's }", line=self._line)
                     return
-            wanted = self._chunk
             self._line += self._buffer.count(b"\n", self._position, sentence.start)
             yield from self._take(sentence)
             self._line += self._buffer.count(b"\n", sentence.start, sentence.end)
             self._position = sentence.end
+
+    def _read_more(self, least: int = 1) -> bool:
+        """Adds so many bytes to the buffer at least; whether the text has ended instead."""
+        pieces = [self._buffer]
+        while least > 0 and (piece := self._source.read(self._chunk)):
+            pieces.append(piece)
+            least -= len(piece)
+        self._buffer = b"".join(pieces)
+        return least > 0
+
+    def _pass_over(self) -> bool:
+        """Sets aside a sentence that is too long, without holding it; whether the text has ended."""
+        self._move(skip_space(self._buffer, 0))
+        line, column, text = self._line, self._column_at(0) + 1, self._buffer[:SHOWN]
+        end = SentenceEnd(graphs=self._graphs, in_graph=self._in_graph)
+        ended = False
+        while True:
+            kind, size = end.find(self._buffer, ended=ended)
+            self._move(size)
+            if kind is not None:
+                break
+            ended = self._read_more()
+        self._rejections.reject(too_long(self._limits), line=line, column=column, text=text)
+        if kind is Kind.OPEN:
+            self._in_graph, self._graph = True, _LOST
+        return ended
 
     def _take(self, sentence: Sentence) -> Iterator[Event]:
         item = _Item(sentence.start, sentence.end, self._line)
@@ -221,7 +254,7 @@ class _TurtleReader:
             return
         parts = [self._sentence_text(item) for item in items]
         try:
-            groups = _split(self._prologue.statement(_MARK_TEXT.join(parts), self._scope))
+            groups = _split(self._prologue.statements(parts, _MARK_TEXT, self._scope))
         except DataError:
             groups = []
         if len(groups) == len(items):
@@ -262,6 +295,18 @@ class _TurtleReader:
         self._column = self._column_at(self._position)
         self._buffer = self._buffer[self._position :]
         self._position = 0
+
+    def _move(self, size: int) -> None:
+        """Drop so much of a buffer that begins where reading is."""
+        self._line += self._buffer.count(b"\n", 0, size)
+        self._position = size
+        self._forget()
+
+    def _forget_space(self) -> None:
+        """Drop white space and comments, of which there is nothing else; of a comment that may go on, all but its sign."""
+        comment = self._buffer.rfind(b"#", max(self._buffer.rfind(b"\n"), self._buffer.rfind(b"\r")) + 1)
+        self._move(len(self._buffer))
+        self._buffer = b"#" if comment >= 0 else b""
 
     def _column_at(self, position: int) -> int:
         line_start = self._buffer.rfind(b"\n", 0, position) + 1

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pyoxigraph import BlankNode, NamedNode, Quad
 
 from millstream.errors import DataError
+from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf.blanks import BlankScope
 from millstream.rdf.element import Rejections
 from millstream.rdf.patches import Change
@@ -29,18 +30,25 @@ _KEYWORD = re.compile(
 ONLY_DATA = "only INSERT DATA {...} and DELETE DATA {...} are read as changes"
 
 
-def read_update(text: bytes, scope: BlankScope, rejections: Rejections, *, base: str | None = None) -> Iterator[Change]:
+def read_update(
+    text: bytes,
+    scope: BlankScope,
+    rejections: Rejections,
+    *,
+    base: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Iterator[Change]:
     """The changes of a SPARQL Update text."""
-    return _UpdateReader(text, scope, rejections, base).read()
+    return _UpdateReader(text, scope, rejections, Prologue(base, limits)).read()
 
 
 class _UpdateReader:
-    def __init__(self, text: bytes, scope: BlankScope, rejections: Rejections, base: str | None) -> None:
+    def __init__(self, text: bytes, scope: BlankScope, rejections: Rejections, prologue: Prologue) -> None:
         self._text = text
         self._source_scope = scope
         self._scope = scope
         self._rejections = rejections
-        self._prologue = Prologue(base)
+        self._prologue = prologue
         self._position = 0
         self._line = 1
         # How many braces are open; within an operation the first is its own and the second a graph's.
