@@ -19,6 +19,7 @@ Term = NamedNode | BlankNode | Literal | Triple
 _SIGNS = (b"_:", b"[", b"(", b"<<", b"{|", b"~")
 # The parser's own labels for nodes without one: 128 random bits in hexadecimal, leading zeros dropped, a letter first.
 _GENERATED = re.compile(r"[a-f][0-9a-f]{15,31}")
+_WRITTEN = re.compile(rb"_:([a-f][0-9a-f]{15,31})")
 
 
 class BlankScope:
@@ -45,11 +46,13 @@ class BlankScope:
         if not any(sign in text for sign in _SIGNS):
             return quads
         names: dict[str, BlankNode] = {}
+        # Once for all nodes: a text can have as many as it has brackets.
+        written = {label.decode() for label in _WRITTEN.findall(text)}
 
         def name(node: BlankNode) -> BlankNode:
             found = names.get(node.value)
             if found is None:
-                found = names[node.value] = self._fresh(node.value, text)
+                found = names[node.value] = self._fresh(node.value, written)
             return found
 
         return [_renamed(quad, name) for quad in quads]
@@ -76,8 +79,8 @@ class BlankScope:
         self._generated += 1
         return BlankNode(f"{self.prefix}g{self._generated}")
 
-    def _fresh(self, label: str, text: bytes) -> BlankNode:
-        if _GENERATED.fullmatch(label) and label.encode() not in text:
+    def _fresh(self, label: str, written: set[str]) -> BlankNode:
+        if _GENERATED.fullmatch(label) and label not in written:
             return self.anonymous()
         return self.node(label)
 
