@@ -235,6 +235,11 @@ def test_a_text_that_ends_in_a_sentence_beyond_the_limit_is_told() -> None:
 
 # Compressed
 
+RDF_XML = (
+    '<!DOCTYPE rdf:RDF [{}]><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e/">'
+    '<rdf:Description rdf:about="http://e/a"><e:p>1</e:p><e:p>{}</e:p></rdf:Description></rdf:RDF>'
+)
+
 
 @pytest.mark.parametrize("format", ["ntriples", "trig"])
 def test_a_long_line_in_a_small_file_is_not_held(format: str) -> None:
@@ -250,6 +255,23 @@ print([str(quad.object) for quad in quads], [r.line for r in rejected])
         60,
     )
     assert out.strip() == "['<x:c>', '<x:d>'] [2]"
+
+
+def test_a_long_text_in_a_small_document_is_not_held() -> None:
+    out = within_memory(
+        f"""
+data = gzip.compress({RDF_XML!r}.replace("{{}}", "").encode().replace(b"<e:p></e:p>", b"<e:p>" + b"x" * (100 << 20)), 1)
+before = held()
+rejected = []
+limits = Limits(literal_bytes=4 << 20)
+quads = list(millstream.rdf.read_quads(data, format="rdfxml", on_rejected=rejected.append, limits=limits))
+print([str(quad.object) for quad in quads], [r.reason for r in rejected])
+""",
+        60,
+    )
+    assert out.strip() == (
+        "['\"1\"'] ['a literal of more than 4194304 bytes (limit literal_bytes); the document is kept up to here']"
+    )
 
 
 @pytest.mark.parametrize(("format", "text"), [("jsonld", b"["), ("rdfxml", b"<"), ("parquet", b"P"), ("arrow", b"A")])
@@ -269,11 +291,6 @@ print(len(quads), len(rejected))
 
 
 # What a text becomes
-
-RDF_XML = (
-    '<!DOCTYPE rdf:RDF [{}]><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e/">'
-    '<rdf:Description rdf:about="http://e/a"><e:p>1</e:p><e:p>{}</e:p></rdf:Description></rdf:RDF>'
-)
 
 
 def laughs(times: int, depth: int) -> str:

@@ -12,6 +12,7 @@ from millstream.cli.feeds import Item
 from millstream.engine import Engine
 
 _MOST = 2048
+_MOST_BYTES = 16 << 20
 # A table has a price of its own.
 _FEWEST = 8
 
@@ -24,6 +25,7 @@ class Gathered:
         self._stream = ""
         self._items: list[Item] = []
         self._texts: list[list[str]] = []
+        self._size = 0
 
     def add(self, stream: str, item: Item) -> None:
         texts = [f"{triple} ." for triple in item.triples]
@@ -32,16 +34,17 @@ class Gathered:
             assert item.at_ms is not None
             self._engine.push(stream, item.triples, at_ms=item.at_ms)
             return
-        if stream != self._stream or len(self._items) >= _MOST:
+        if stream != self._stream or len(self._items) >= _MOST or self._size >= _MOST_BYTES:
             self.push()
             self._stream = stream
         self._items.append(item)
         self._texts.append(texts)
+        self._size += sum(map(len, texts))
 
     def push(self) -> None:
         """Everything gathered enters the engine."""
         items, texts = self._items, self._texts
-        self._items, self._texts = [], []
+        self._items, self._texts, self._size = [], [], 0
         if len(items) < _FEWEST:
             for item, lines in zip(items, texts, strict=True):
                 assert item.at_ms is not None

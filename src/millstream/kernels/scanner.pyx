@@ -39,7 +39,6 @@ cdef enum:
     RECENT_BYTES = 256    # longer ones are not remembered
     SHOWN = 1024          # bytes of a malformed line that are told
     EXPLAINED = 1 << 20   # longer lines are not parsed again for a better reason: the other parser refuses long terms
-    MOST_ESCAPED = 6      # times as long as in the text a term can be in canonical form
     LONGEST_NAME = 8 << 20  # an IRI or label: the other parser holds no longer ones, and formats must not differ
 
 cdef struct Recent:
@@ -85,7 +84,7 @@ cdef class Scanner:
     cdef Summary summary
     cdef object scope_bytes
     cdef const uint8_t *scope
-    cdef int64_t scope_length, small
+    cdef int64_t scope_length, longest_name
     cdef Buffer carry
     cdef bint after_return, busy
     cdef Term s, p, o, g
@@ -100,7 +99,7 @@ cdef class Scanner:
         self.dictionary = dictionary
         self.graphs = graphs
         self.literal_bytes = literal_bytes
-        self.small = min(literal_bytes // MOST_ESCAPED, LONGEST_NAME)
+        self.longest_name = min(literal_bytes, LONGEST_NAME)
         self.summary = None if summary is not None and summary.everything else summary
         self.scope_bytes = scope.encode("ascii", "replace")
         self.scope = self.scope_bytes
@@ -266,7 +265,6 @@ cdef class Scanner:
 
     cdef const uint8_t *scan_statement(self, const uint8_t *p, const uint8_t *end, Fault *fault) noexcept nogil:
         """Reads a statement up to its comment or line end, and adds a row if it is kept."""
-        cdef const uint8_t *start = p
         cdef uint32_t number = 0
         cdef bint graph = False
         if self.last_s != NULL and end - p > self.last_s_length and memcmp(p, self.last_s, self.last_s_length) == 0:
@@ -295,38 +293,38 @@ cdef class Scanner:
             p = scan_iri(p, end, &self.g, fault) if p[0] == c'<' else scan_blank(p, &self.g, fault)
             if p == NULL:
                 return NULL
+            if self.g.length > self.longest_name:
+                return fail(fault, p, TOO_LARGE)
             p = skip_blanks(p)
             if p[0] != c'.':
                 return fail(fault, p, NO_DOT)
         p = skip_blanks(p + 1)
         if p[0] != c'\n' and p[0] != c'\r' and p[0] != c'#':
             return fail(fault, p, TRAILING)
-        if p - start > self.small and self.has_large_term(graph):
-            return fail(fault, start, TOO_LARGE)
+        if (self.o.length > self.longest_name or self.p.length > self.longest_name) and self.has_large_term():
+            return fail(fault, p, TOO_LARGE)
         number = self.recognise_p()
         if (self.summary is None or self.summary.matches(&self.s, number, &self.o)) and not self.add_row(graph):
             return fail(fault, p, NO_MEMORY)
         self.statements += 1
         return p
 
-    cdef bint has_large_term(self, bint graph) noexcept nogil:
+    cdef bint has_large_term(self) noexcept nogil:
         cdef bint is_name = self.o.kind == IRI or self.o.kind == BLANK
-        return self.has_large_name(graph) or self.o.length > self.literal_bytes or (is_name and self.o.length > LONGEST_NAME)
-
-    cdef bint has_large_name(self, bint graph) noexcept nogil:
-        cdef int64_t most = min(self.literal_bytes, LONGEST_NAME)
-        # The subject may be that of the line before, and then has been found small enough.
-        return self.s.length > most or self.p.length > most or (graph and self.g.length > most)
+        return self.p.length > self.longest_name or self.o.length > (self.longest_name if is_name else self.literal_bytes)
 
     cdef const uint8_t *scan_s(self, const uint8_t *p, const uint8_t *end, Fault *fault) noexcept nogil:
         cdef const uint8_t *start = p
         self.last_s = NULL
         self.s_id = -1
         if p[0] == c'_':
-            return scan_blank(p, &self.s, fault)     # a label has no end of its own, so it is not remembered
+            p = scan_blank(p, &self.s, fault)     # a label has no end of its own, so it is not remembered
+            return p if p == NULL or self.s.length <= self.longest_name else fail(fault, start, TOO_LARGE)
         if p[0] != c'<':
             return fail(fault, p, SUBJECT)
         p = scan_iri(p, end, &self.s, fault)
+        if p != NULL and self.s.length > self.longest_name:
+            return fail(fault, start, TOO_LARGE)
         if p != NULL:
             self.last_s = start
             self.last_s_length = p - start
@@ -415,7 +413,7 @@ cdef class Scanner:
         text = (<const char *>start)[:min(stop - start, SHOWN)].decode("utf-8", "replace")
         reason = REASONS[fault.reason]
         if fault.reason == TOO_LARGE:
-            reason = reason.format(min(self.literal_bytes, LONGEST_NAME), self.literal_bytes)
+            reason = reason.format(self.longest_name, self.literal_bytes)
         # Nested triple terms can overflow its stack.
         elif fault.reason != TRIPLE_TERM and stop - start <= EXPLAINED:
             try:

@@ -24,8 +24,8 @@ DIRECTIONS = "base directions of RDF 1.2 are not supported"
 LONGEST_NAME = 8 << 20
 """Of an IRI or a label, in bytes: twice as long, the parser refuses it."""
 
-# What brings a triple term or a base direction into a text.
-_SIGNS = (b"<<", b"{|", b"~", b"--")
+# What else brings a triple term, or a base direction, into a text.
+_SIGNS = (b"{|", b"~", b"--")
 # The canonical form of a character can be an escape of six bytes.
 _MOST_ESCAPED = 6
 _LONG = 4 << 20
@@ -42,7 +42,8 @@ def quads_of(
     text: bytes, format: RdfFormat, *, base: str | None = None, limits: Limits = DEFAULT_LIMITS, any_terms: bool = False
 ) -> list[Quad]:
     """The quads of a text; line and column of a DataError count from 1. With `any_terms` RDF 1.2 is taken."""
-    if triple_terms_too_deep(text):
+    nested = b"<<" in text
+    if nested and triple_terms_too_deep(text):
         raise DataError(TOO_DEEP)
     try:
         quads = list(parse(input=text, format=format, base_iri=base))
@@ -50,9 +51,9 @@ def quads_of(
         quads = _with_long_strings(text, format, base)
     except BaseException as error:
         raise _data_error(fault_of(error)) from None
-    if not any_terms and any(sign in text for sign in _SIGNS):
+    if not any_terms and (nested or any(sign in text for sign in _SIGNS)):
         check_supported(quads)
-    if len(text) * _MOST_ESCAPED > min(limits.literal_bytes, LONGEST_NAME):
+    if len(text) > LONGEST_NAME or len(text) * _MOST_ESCAPED > limits.literal_bytes:
         check_sizes(quads, limits)
     return quads
 

@@ -73,6 +73,9 @@ class Prologue:
         if len(text) > self.limits.statement_bytes:
             raise DataError(too_long(self.limits))
         most = max(self.limits.statement_bytes, _HARMLESS)
+        # Two bytes to a name at least; only what is still too much is looked at more closely.
+        if 2 * len(text) * (self.longest + longest) <= most:
+            return
         names = 3 * (1 + sum(text.count(sign) for sign in _BEFORE_TRIPLES))
         if names * (self.longest + longest) <= most:
             return

@@ -134,6 +134,7 @@ class _WatchedXml:
         self._pending = b""
         self._objection: str | None = None
         self._depth = 0
+        self._since_tag = 0
         self._expat = expat.ParserCreate(namespace_separator=" ")
         self._expat.StartElementHandler = self._enter
         self._expat.EndElementHandler = self._leave
@@ -151,15 +152,25 @@ class _WatchedXml:
             if self._objection is not None:
                 raise DataError(self._objection)
             data = self._source.read(CHUNK)
-            if not self._expansion.follow(data):
-                self._object(too_large(self._limits), data, 0)
-                raise DataError(too_large(self._limits))
+            if objection := self._too_much(data):
+                self._object(objection, data, 0)
+                raise DataError(objection)
             self._pending = self._follow(data)
             self.size += len(self._pending)
             if not self._pending and self._objection is not None:
                 raise DataError(self._objection)
         found, self._pending = self._pending[:size], self._pending[size:]
         return found
+
+    def _too_much(self, data: bytes) -> str | None:
+        """Why the parser must not see the data: it would hold all of a text, or of what the text becomes."""
+        if not self._expansion.follow(data):
+            return too_large(self._limits)
+        last = data.rfind(b"<")
+        self._since_tag = len(data) - last if last >= 0 else self._since_tag + len(data)
+        if self._since_tag > self._limits.literal_bytes + CHUNK:
+            return f"a literal of more than {self._limits.literal_bytes} bytes (limit literal_bytes)"
+        return None
 
     def _follow(self, data: bytes) -> bytes:
         """As much of the data as there is nothing to object to."""

@@ -99,7 +99,8 @@ def next_sentence(buffer: bytes, start: int, *, ended: bool, in_graph: bool = Fa
 
     With `graphs` (TriG) braces outside of a sentence open and close graphs, else they are brackets like any other.
     """
-    begin = skip_space(buffer, start)
+    skipped = _SKIP.match(buffer, start)
+    begin = skipped.end() if skipped else start
     if begin == len(buffer):
         # A comment may go on in text not read yet; it is then skipped again from its beginning.
         return Sentence(Kind.END if ended else Kind.MORE, start, begin)
