@@ -135,10 +135,10 @@ class Scanning:
             # Each statement is one line, so lines tell statements apart even where one was refused.
             element = np.repeat(np.arange(len(some)), sizes)[found.line - 1]
             kept = ~repeats(element, triples)
-            self._offer_elements(stream, triples[kept], element[kept], at_ms)
-            self._core.deliver()
             for _, _, reason, text in found.errors:
                 self._rejections(stream.iri).reject(reason, text=text)
+            self._offer_elements(stream, triples[kept], element[kept], at_ms)
+            self._core.deliver()
 
     def _offer_elements(self, stream: Stream, triples: Ids, element: Ids, at_ms: Ids) -> None:
         """Elements as they come: those in time order together, those that are not taken by themselves."""
