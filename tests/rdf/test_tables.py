@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 import pyarrow as pa
@@ -181,3 +182,19 @@ def test_a_table_in_memory_whose_offsets_lie_beyond_its_text_is_refused() -> Non
     engine.push_table("x:s", some)
     (rejected,) = engine.rejected()
     assert "not a readable table" in rejected.reason
+
+
+def test_what_arrow_reads_on_threads_of_its_own_is_set_aside_on_the_one_that_reads() -> None:
+    whole = gzip.compress(b"s,p,o,at_ms\n<x:a>,<x:p>,<x:b>,5\nshort,row\n" + b"<x:a>,<x:p>,<x:o>,6\n" * 9)
+    heard: list[tuple[int, str]] = []
+    for data in (whole, whole[:-12]):
+        list(read_elements(data, format="csv", on_rejected=lambda r: heard.append((get_ident(), r.reason))))
+    assert {thread for thread, _ in heard} == {get_ident()}
+    assert len({reason for _, reason in heard}) == 2
+
+
+@pytest.mark.timeout(60)
+def test_an_engine_reads_a_damaged_table_to_its_end() -> None:
+    engine = Engine()
+    engine.load(gzip.compress(b"s,p,o\n<x:a>,<x:p>,<x:b>\nshort\n<x:a>,<x:p>,<x:c>\n")[:-9], format="csv")
+    assert engine.rejected()

@@ -5,8 +5,10 @@ Invariant: the triples of an element are in the order given, without repeats, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pyoxigraph import Triple
 
@@ -14,6 +16,8 @@ from millstream.errors import DataError
 
 # Long enough to recognise a statement by, short enough for a log line.
 MAX_TEXT = 200
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,31 @@ class Rejections:
         if self.receiver is None:
             raise rejected.as_error()
         self.receiver(rejected)
+
+
+class Deferred:
+    """What a library sets aside on threads of its own, until the thread that reads hands it on.
+
+    A receiver may need a lock that whoever reads holds; so it is only called by the thread that reads.
+    """
+
+    def __init__(self, rejections: Rejections) -> None:
+        self._receiver = rejections.receiver
+        self._waiting: deque[Rejected] = deque()
+        self.rejections = Rejections(rejections.source, None if rejections.receiver is None else self._waiting.append)
+
+    def handed_on(self, items: Iterable[_T]) -> Iterator[_T]:
+        """Items of the library, what it set aside meanwhile handed on before each of them, and at the end."""
+        try:
+            for item in items:
+                self._hand_on()
+                yield item
+        finally:
+            self._hand_on()
+
+    def _hand_on(self) -> None:
+        while self._waiting and self._receiver is not None:
+            self._receiver(self._waiting.popleft())
 
 
 def bounded(text: str | bytes) -> str:

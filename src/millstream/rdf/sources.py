@@ -19,7 +19,7 @@ from millstream.errors import DataError, OptionError
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf.blanks import BlankScope
 from millstream.rdf.documents import read_json_ld, read_json_lines
-from millstream.rdf.element import OnRejected, Rejections
+from millstream.rdf.element import Deferred, OnRejected, Rejections
 from millstream.rdf.formats import Format, FormatChoice, format_of_path, named_format
 from millstream.rdf.inputs import ByteStream, Readable, files_of, is_readable, memory, name_of, open_file
 from millstream.rdf.lines import read_lines
@@ -84,10 +84,13 @@ class Part:
             yield from read_rows(batches, self.scope, self.rejections, timed=timed, limits=self.limits)
             return
         with self.open() as raw:
-            stream = ByteStream(raw, self.rejections)
+            # Arrow reads on threads of its own.
+            deferred = Deferred(self.rejections)
+            stream = ByteStream(raw, deferred.rejections)
             path = None if stream.is_compressed else self.path
             skipped: set[int] = set()
-            batches = open_table(self.format, stream, self.rejections, self.limits, path=path, skipped=skipped)
+            opened = open_table(self.format, stream, deferred.rejections, self.limits, path=path, skipped=skipped)
+            batches = deferred.handed_on(opened)
             yield from read_rows(
                 batches,
                 self.scope,
