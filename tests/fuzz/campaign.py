@@ -111,6 +111,9 @@ def _cause(code: int) -> str:
 def repeated(name: str, seed: int) -> str:
     """The command that tries a case again, in the same build."""
     words = f"--target {name} --seed {seed}"
-    return (
-        f'make fuzz-asan FUZZ="{words}"' if "asan" in os.environ.get("LD_PRELOAD", "") else f"python -m tests.fuzz {words}"
-    )
+    return f'make fuzz-asan FUZZ="{words}"' if in_asan() else f"python -m tests.fuzz {words}"
+
+
+def in_asan() -> bool:
+    """Whether this is the build with AddressSanitizer."""
+    return "asan" in os.environ.get("LD_PRELOAD", "")
