@@ -28,6 +28,8 @@ class Limits:
 
     change_rows: int = 1 << 26
     """Rows, not bytes: what a join of a query makes of what comes at once."""
+    chained_elements: int = 100_000
+    """Elements, not bytes: what queries that feed each other construct of one change."""
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():

@@ -72,3 +72,18 @@ def test_an_element_with_too_many_rows_stops_the_engine_and_a_snapshot_goes_on()
     again = Engine.restore(kept)
     again.push(S, nt("x s y"), at_ms=1)
     assert again.clock_ms == 1
+
+
+def test_queries_that_feed_each_other_without_end_are_stopped() -> None:
+    engine = Engine(limits=Limits(chained_elements=50))
+    engine.register(
+        f"PREFIX : <{NAMESPACE}> REGISTER ISTREAM <{S}> AS CONSTRUCT {{ ?x :p ?y }} {{ STREAM <{S}> [EVENT] {{ ?x :p ?y }} }}"
+    )
+    kept = engine.snapshot()
+    with pytest.raises(ChangeLimitError, match="more than 50 elements of one change"):
+        engine.push(S, nt("a p b"), at_ms=1)
+    with pytest.raises(ChangeLimitError, match="the engine has stopped"):
+        engine.push(S, nt("a q b"), at_ms=2)
+    again = Engine.restore(kept)
+    again.push(S, nt("a q b"), at_ms=2)
+    assert again.clock_ms == 2

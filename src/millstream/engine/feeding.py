@@ -120,8 +120,16 @@ class Feeding:
         self._waiting.append((outlet.feeds, np.ascontiguousarray(columns[order]), at_ms, prolongs))
 
     def process(self) -> None:
-        """Processes what waits, and what that constructs."""
+        """Processes what waits, and what that constructs: without end where queries that feed each other never agree."""
+        taken, most = 0, self._core.options.limits.chained_elements
         while self._waiting:
+            taken += 1
+            if taken > most:
+                self._waiting.clear()
+                self._core.bound.exceed(
+                    f"queries that feed each other construct more than {most:,} elements of one change; "
+                    "end the circle, or raise the limit chained_elements."
+                )
             stream_iri, triples, at_ms, prolongs = self._waiting.popleft()
             stream = self._core.stream(stream_iri)
             size = len(triples)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import NoReturn
 
 from millstream.errors import ChangeLimitError
 
@@ -25,13 +26,17 @@ class RowBound:
 
     def check(self, rows: int) -> None:
         if rows > self.most:
-            error = ChangeLimitError(
+            self.exceed(
                 f"a query makes more than {self.most:,} rows of what comes at once; "
                 f"connect its patterns, or raise the limit change_rows, which is {self.limit:,}."
             )
-            if self._on_exceeded is not None and not self._is_undone:
-                self._on_exceeded(error)
-            raise error
+
+    def exceed(self, message: str) -> NoReturn:
+        """Raises in the middle of a change."""
+        error = ChangeLimitError(message)
+        if self._on_exceeded is not None and not self._is_undone:
+            self._on_exceeded(error)
+        raise error
 
     @contextmanager
     def undoing(self) -> Iterator[None]:

@@ -28,7 +28,8 @@ def session(master: str | None = None, *, dedicated: bool = False, **conf: objec
     Spark's own work on many rows is slower.
 
     Settings go by keyword with `_` for `.` (`spark_driver_memory="4g"`), or as they are, `**{"spark.driver.memory": "4g"}`;
-    they come before those chosen here. A session that is already running is taken as it is, with the settings that can still change.
+    they come before those chosen here. A session that is already running is taken as it is, with the settings that can
+    still change.
     """
     running = SparkContext._active_spark_context is not None
     if not running:
