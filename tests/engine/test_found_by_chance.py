@@ -190,3 +190,14 @@ def test_what_a_load_makes_a_query_construct_reaches_those_that_read_it_at_once(
     query = engine.register(f"{prefix} SELECT * {{ STREAM :made [ALL] {{ ?y :q ?x }} }}")
     engine.load(nt("a p b").encode(), format="nt")
     assert [x.bindings["x"].value for x in query.take()] == [f"{NAMESPACE}a"]
+
+
+def test_a_snapshot_has_nothing_of_merged_windows_that_has_ended() -> None:
+    engine = Engine()
+    query = f"PREFIX : <{NAMESPACE}> ASK FROM STREAM <{S}> [RANGE 6 STEP 2] {{ ?b :q ?c MINUS {{ ?a :p ?c }} }}"
+    engine.register(query)
+    engine.insert(nt("a p b"), at_ms=0)
+    engine.push(S, nt("a p b"), at_ms=1)
+    engine.delete(nt("a p b"), at_ms=2)
+    engine.advance_to(20)
+    Engine.restore(engine.snapshot()).finish()

@@ -159,12 +159,12 @@ class Contents:
 
     # Snapshots --------------------------------------------------------------------------------------------------------
 
-    def dump(self) -> dict[str, Any]:
+    def dump(self, passed: int) -> dict[str, Any]:
         """All it keeps, in plain values and arrays."""
         return {
             "change": self.change,
             "feeds": [None if i.feed is None else i.feed.dump() for i in self.inputs],
-            "unions": [None if i.union is None else i.union.dump() for i in self.inputs],
+            "unions": [None if i.union is None else i.union.dump(passed) for i in self.inputs],
         }
 
     def load(self, state: dict[str, Any]) -> None:

@@ -80,8 +80,9 @@ class MergedContent:
             if self._end(key, now) == NEVER:
                 self._ends.pop(key, None)
 
-    def dump(self) -> Any:
-        return [(key, list(ends.items())) for key, ends in self._ends.items()]
+    def dump(self, passed: int) -> Any:
+        """What has not ended by the last tick that is over: the terms of the rest may be forgotten."""
+        return [(key, list(ends.items())) for key, ends in self._ends.items() if max(ends.values()) > passed]
 
     def load(self, state: Any, parts: int, matcher: Matcher, dictionary: Dictionary) -> None:
         """Takes what the union of as many parts dumped."""

@@ -340,7 +340,7 @@ class QueryRun:
         return {
             "tick": self.tick,
             "firsts": self.operator.firsts,
-            "contents": self.contents.dump(),
+            "contents": self.contents.dump(self.tick),
             "visible": [v.dump() for v in self._visible.values()],
             "events_open": [w in self._events_open for w in self._visible],
             "operator": self.operator.dump(self.tick),
