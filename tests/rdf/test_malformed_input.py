@@ -292,3 +292,11 @@ def test_xml_that_would_overflow_the_stack_is_set_aside() -> None:
     text += "<e:a><e:b>" * 200_000 + "</e:b></e:a>" * 200_000 + "</rdf:RDF>"
     _, (rejected,) = quads_of(text, "rdfxml")
     assert "deep" in rejected.reason
+
+
+@pytest.mark.parametrize("encoding", ["UF-8", "utf-16", "shift-jis", "base64", "UTF-7"])
+def test_a_document_in_an_encoding_that_is_not_known_is_set_aside(encoding: str) -> None:
+    text = f'<?xml version="1.0" encoding="{encoding}"?><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>'
+    rejected: list[Rejected] = []
+    assert list(read_quads(text.encode(), format="rdfxml", on_rejected=rejected.append)) == []
+    assert len(rejected) == 1

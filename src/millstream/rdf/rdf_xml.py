@@ -178,6 +178,8 @@ class _WatchedXml:
             self._expat.Parse(data, not data)
         except expat.ExpatError as error:
             return self._object(expat.ErrorString(error.code), data, self._expat.ErrorByteIndex - self.size)
+        except (LookupError, ValueError) as error:  # what Python says of encodings that it lacks, or that Expat cannot use
+            return self._object(str(error), data, self._expat.CurrentByteIndex - self.size)
         except DataError as error:
             return self._object(error.reason, data, self._expat.CurrentByteIndex - self.size)
         return data
