@@ -77,7 +77,8 @@ def test_an_element_with_too_many_rows_stops_the_engine_and_a_snapshot_goes_on()
 def test_queries_that_feed_each_other_without_end_are_stopped() -> None:
     engine = Engine(limits=Limits(chained_elements=50))
     engine.register(
-        f"PREFIX : <{NAMESPACE}> REGISTER ISTREAM <{S}> AS CONSTRUCT {{ ?x :p ?y }} {{ STREAM <{S}> [EVENT] {{ ?x :p ?y }} }}"
+        f"PREFIX : <{NAMESPACE}> REGISTER ISTREAM <{S}> AS "
+        f"CONSTRUCT {{ ?x :p ?y }} {{ STREAM <{S}> [EVENT] {{ ?x :p ?y }} }}"
     )
     kept = engine.snapshot()
     with pytest.raises(ChangeLimitError, match="more than 50 elements of one change"):
