@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from dataclasses import fields
 from importlib import metadata
 from pathlib import Path
 
@@ -114,3 +115,12 @@ def test_functions_of_the_pipeline_are_what_their_names_mean() -> None:
     assert callable(list_files)
     for name in pipeline.__all__:
         assert inspect.isfunction(getattr(pipeline, name)), name
+
+
+def test_every_limit_is_on_the_security_page_with_its_default() -> None:
+    page = (ROOT / "docs" / "security.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", page, re.M))
+    units = {"MiB": 1 << 20, "GiB": 1 << 30}
+    for field in fields(millstream.Limits):
+        number, _, unit = rows[field.name].strip().partition(" ")
+        assert int(number.replace(",", "")) * units.get(unit, 1) == field.default, field.name
