@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.csv
 import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
@@ -57,7 +58,7 @@ def write_all_formats(folder: Path) -> None:
     (folder / "d.ttl").write_text("@prefix e: <http://e/> . e:n1 e:p e:n2, [ e:q 1 ] .\ne:n2 e:p . \n e:n3 e:q 01 .\n")
     (folder / "e.trig").write_text("@prefix e: <http://e/> . e:g { e:n1 e:q e:n4 } e:n4 e:p e:n1 .\n")
     (folder / "f.jsonl").write_text('{"@id": "http://e/n5", "http://e/p": {"@id": "http://e/n6"}}\n')
-    pa.csv.write_csv(pa.table({"s": ["<http://e/n7>"], "p": ["<http://e/q>"], "o": ['"seven"']}), folder / "g.csv")
+    pyarrow.csv.write_csv(pa.table({"s": ["<http://e/n7>"], "p": ["<http://e/q>"], "o": ['"seven"']}), folder / "g.csv")
     (folder / "h.unknown").write_text("what is this")
     (folder / "_hidden.nt").write_text(lines[0])
 

@@ -25,6 +25,7 @@ from millstream.engine.options import graph_iri, named_iri
 from millstream.errors import OptionError
 from millstream.language.windows import parse_duration
 from millstream.limits import DEFAULT_LIMITS, Limits
+from millstream.pipeline.connect import is_streaming, streamed_options
 from millstream.pipeline.frames import ended_blobs, pack_frame
 from millstream.pipeline.loading import load_datasets
 from millstream.pipeline.options import limit_options
@@ -192,7 +193,7 @@ def plan_job(
         told, bounds = on_rejected or _raised, limits or DEFAULT_LIMITS
         loaded = load_datasets(datasets or {}, planned, told, base=base, spark=session, limits=bounds)
         planned = replace(planned, datasets=loaded.digest)
-        static = share(session.sparkContext, loaded.static.to_bytes())
+        static = share(session, loaded.static.to_bytes())
     pack = planned.to_json()
     stateless = planned.cells.stateless
     letters = None if dead_letter is None else os.path.abspath(dead_letter)
@@ -215,16 +216,10 @@ def plan_job(
 
 def _read_by_us(source: StreamInput) -> StreamInput:
     """A stream of the source `rdf`, nothing done to it yet, as the files it reads: so patterns can be applied there."""
-    if not isinstance(source, DataFrame) or not source.isStreaming:
+    if not isinstance(source, DataFrame):
         return source
-    plan = source._jdf.queryExecution().analyzed()
-    if plan.getClass().getSimpleName() != "StreamingRelationV2" or plan.sourceName() != RdfSource.name():
-        return source
-    options = plan.extraOptions().asCaseSensitiveMap()
-    given = {str(name): str(options[name]) for name in options}
-    paths = [given.pop("path")] if "path" in given else []
-    paths += json.loads(given.pop("paths", "[]"))
-    return Files(tuple(paths), given)
+    found = streamed_options(source, RdfSource.name())
+    return source if found is None else Files(tuple(found[0]), found[1])
 
 
 def _described(name: str | None, source: StreamInput, *, changes: bool) -> StreamedSource:
@@ -248,7 +243,7 @@ def _packed(
 ) -> DataFrame:
     if isinstance(source, DataFrame):
         packed = source.mapInArrow(partial(pack_frame, pack, number, dead_letter=dead_letter), PACKED_SCHEMA)
-        if source.isStreaming:
+        if is_streaming(source):
             return packed
         end = [(key, bytearray(blob)) for key, blob in ended_blobs(pack, number)]
         return packed.unionByName(spark.createDataFrame(end, PACKED_SCHEMA))
@@ -281,7 +276,7 @@ def _check_streams(planned: Spread) -> None:
 
 def _check_alike(sources: list[StreamInput]) -> None:
     """Spark unites no DataFrame that streams with one that does not."""
-    at_rest = [isinstance(source, DataFrame) and not source.isStreaming for source in sources]
+    at_rest = [isinstance(source, DataFrame) and not is_streaming(source) for source in sources]
     if any(at_rest) and not all(at_rest):
         raise OptionError(
             "some sources are DataFrames that do not stream, others stream: read all by readStream (a path always "

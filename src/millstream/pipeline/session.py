@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
+from pyspark.sql.utils import is_remote
 
 from millstream.pipeline.java import find_java
 from millstream.pipeline.source import RdfSource
@@ -17,12 +18,15 @@ from millstream.pipeline.workers import check_workers
 
 # Partitions of a shuffle: each costs a task a trigger, whatever there is to do.
 _MOST_PARTITIONS = 8
+_CONNECT = "sc://"
 # Spark speaks of its start before it knows which level it may speak at, unless Java is told from the beginning.
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 
 
 def session(master: str | None = None, *, dedicated: bool = False, **conf: object) -> SparkSession:
     """A Spark session with the source `rdf`, on all cores of this machine unless `master` or spark-submit says otherwise.
+
+    A `master` that begins with `sc://` is a server of Spark Connect.
 
     `dedicated`: nothing but continuous queries over files runs in it, on this machine. A trigger then costs less, whereas
     Spark's own work on many rows is slower.
@@ -31,6 +35,11 @@ def session(master: str | None = None, *, dedicated: bool = False, **conf: objec
     they come before those chosen here. A session that is already running is taken as it is, with the settings that can
     still change.
     """
+    given = {setting_name(name): _text(value) for name, value in conf.items()}
+    if is_remote() or "SPARK_REMOTE" in os.environ or (master or "").startswith(_CONNECT):
+        return _connected(master, given)
+    from pyspark import SparkContext
+
     running = SparkContext._active_spark_context is not None
     if not running:
         find_java()
@@ -38,7 +47,6 @@ def session(master: str | None = None, *, dedicated: bool = False, **conf: objec
             # Else workers take the first python3 of the path, which need not have millstream.
             os.environ.setdefault(variable, sys.executable)
     builder = SparkSession.builder.appName("millstream")
-    given = {setting_name(name): _text(value) for name, value in conf.items()}
     submitted = {} if running else _submitted()
     settings = {**_settings(master or submitted.get("spark.master"), dedicated=dedicated), **submitted, **given}
     if master is not None:
@@ -52,6 +60,19 @@ def session(master: str | None = None, *, dedicated: bool = False, **conf: objec
     if dedicated and not running and str(spark.sparkContext.master).startswith("local"):
         write_no_checksums(spark)
     if not running and not re.fullmatch(r"local(\[.*\])?", str(spark.sparkContext.master)):
+        check_workers(spark)
+    return spark
+
+
+def _connected(master: str | None, given: Mapping[str, str]) -> SparkSession:
+    """A session of Spark Connect, which runs elsewhere: it is taken as it is, with the settings that can still change."""
+    builder: Any = SparkSession.builder
+    spark: SparkSession = (builder if master is None or not master.startswith(_CONNECT) else builder.remote(master)).getOrCreate()
+    for name, value in {**_settings(_CONNECT, dedicated=False), **given}.items():
+        if name.startswith("spark.sql.") and (name in given or spark.conf.isModifiable(name)):
+            spark.conf.set(name, value)
+    register(spark)
+    if not os.environ.get("SPARK_LOCAL_REMOTE"):
         check_workers(spark)
     return spark
 
@@ -79,6 +100,8 @@ def _submitted() -> dict[str, str]:
     """What spark-submit was told: it has started Java already, and its settings are there."""
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         return {}
+    from pyspark import SparkConf, SparkContext
+
     SparkContext._ensure_initialized()
     return dict(SparkConf().getAll())
 

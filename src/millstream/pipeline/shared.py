@@ -1,4 +1,4 @@
-"""Bytes that every worker needs, sent once by Spark's broadcast.
+"""Bytes that every worker needs: sent once by Spark's broadcast, or with every task where there is none, on Spark Connect.
 
 Spark also opens a stateful processor in a process of the driver, to which nothing is broadcast. So what travels with it is
 only the broadcast's number, and the bytes are looked up when somebody asks for them.
@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pyspark.core import broadcast as broadcasts
+from millstream.errors import OptionError
+from millstream.pipeline.connect import is_connect
 
 if TYPE_CHECKING:
-    from pyspark import SparkContext
     from pyspark.core.broadcast import Broadcast
+    from pyspark.sql import SparkSession
+
+MOST_CARRIED_BYTES = 100 << 20
+"""Servers of Spark Connect refuse plans of more than 128 MB."""
 
 
 class Shared(Protocol):
@@ -22,9 +26,24 @@ class Shared(Protocol):
     def value(self) -> bytes: ...
 
 
-def share(context: SparkContext, data: bytes) -> Shared:
+def share(spark: SparkSession, data: bytes) -> Shared:
     """Makes bytes known to all workers of a session."""
-    return _Sent(context.broadcast(data))
+    if not is_connect(spark):
+        return _Sent(spark.sparkContext.broadcast(data))
+    # Files of a Connect session do not come to the workers of a streaming query.
+    if len(data) > MOST_CARRIED_BYTES:
+        raise OptionError(
+            f"what the query reads of datasets is {len(data) >> 20} MB, and Spark Connect takes at most "
+            f"{MOST_CARRIED_BYTES >> 20} MB: run the query with a session of its own Spark."
+        )
+    return _Carried(data)
+
+
+class _Carried:
+    """Bytes that are sent along."""
+
+    def __init__(self, value: bytes) -> None:
+        self.value = value
 
 
 class _Sent:
@@ -51,5 +70,7 @@ class _Arrived:
 
     @property
     def value(self) -> bytes:
+        from pyspark.core import broadcast as broadcasts
+
         value: bytes = broadcasts._broadcastRegistry[self._number].value
         return value

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from importlib import import_module
 
+import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -12,6 +14,7 @@ from millstream.errors import MillstreamError
 
 # What tasks of a job import, the compiled parts among them.
 _NEEDED = "millstream.pipeline.processor"
+_ASKED = 10_000
 _MISSING = re.compile(r"(?:ModuleNotFoundError|ImportError): (.+)")
 _ADVICE = "docs/cluster.md says how executors get the package."
 
@@ -20,10 +23,10 @@ def check_workers(spark: SparkSession) -> None:
     """Raises MillstreamError if workers cannot import millstream, or have another version of it."""
     from millstream import __version__
 
-    context = spark.sparkContext
-    tasks = max(1, context.defaultParallelism)
+    # As many tasks as Spark makes of it by itself: one a core.
+    asked = spark.range(_ASKED).mapInArrow(_versions, "version string")
     try:
-        found = set(context.parallelize(range(tasks), tasks).map(_version).collect())
+        found = {row.version for row in asked.collect()}
     except Exception as error:
         # Of Java's or of Spark's own kind, as the way back has it; anything else is not about workers.
         if not isinstance(error, PySparkException) and type(error).__name__ != "Py4JJavaError":
@@ -37,6 +40,8 @@ def check_workers(spark: SparkSession) -> None:
         raise MillstreamError(f"Spark's workers have millstream {', '.join(others)}, this is {__version__}. {_ADVICE}")
 
 
-def _version(_: int) -> str:
+def _versions(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     import_module(_NEEDED)
-    return str(import_module("millstream").__version__)
+    version = str(import_module("millstream").__version__)
+    for _ in batches:
+        yield pa.RecordBatch.from_pydict({"version": [version]})

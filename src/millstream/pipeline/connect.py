@@ -1,0 +1,58 @@
+"""Spark Connect: sessions and DataFrames of which this process has only a plan, as a protocol buffer, and no Java.
+
+What a DataFrame reads is told from its plan where the plan says it: asking the server would analyse it, which definitions of
+declarative pipelines must not do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+
+def is_connect(thing: SparkSession | DataFrame) -> bool:
+    """Whether a session, or a DataFrame, is of Spark Connect."""
+    return any(kind.__module__.startswith("pyspark.sql.connect.") for kind in type(thing).__mro__)
+
+
+def is_streaming(frame: DataFrame) -> bool:
+    """Whether a DataFrame streams; without asking the server if its plan says so."""
+    if is_connect(frame) and any(read.is_streaming for read in _reads(_relation(frame))):
+        return True
+    return frame.isStreaming
+
+
+def streamed_options(frame: DataFrame, format: str) -> tuple[list[str], dict[str, str]] | None:
+    """The paths and options of a stream of that format to which nothing was done yet; None if it is something else."""
+    if is_connect(frame):
+        relation = _relation(frame)
+        if not relation.HasField("read") or not relation.read.is_streaming or relation.read.data_source.format != format:
+            return None
+        paths, given = list(relation.read.data_source.paths), dict(relation.read.data_source.options)
+    else:
+        plan: Any = frame._jdf.queryExecution().analyzed()  # type: ignore[operator]
+        if plan.getClass().getSimpleName() != "StreamingRelationV2" or plan.sourceName() != format:
+            return None
+        options: Mapping[str, object] = plan.extraOptions().asCaseSensitiveMap()
+        paths, given = [], {str(name): str(options[name]) for name in options}
+    paths += [given.pop("path")] if "path" in given else []
+    return paths + json.loads(given.pop("paths", "[]")), given
+
+
+def _relation(frame: Any) -> Any:
+    return frame._plan.plan(frame._session.client)
+
+
+def _reads(message: Any) -> Iterator[Any]:
+    """What a plan reads, anywhere in it."""
+    if message.DESCRIPTOR.name == "Read":
+        yield message
+        return
+    for field, value in message.ListFields():
+        if field.message_type is None or field.message_type.GetOptions().map_entry:
+            continue
+        for part in value if field.is_repeated else [value]:
+            yield from _reads(part)

@@ -1,0 +1,100 @@
+"""Spark Connect: a session without Java on this side gives the answers of one engine, whatever the sources are.
+
+The session is in a process of its own, since a process has either a Connect session or one of Spark's own.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from millstream import Engine, OptionError
+from millstream.pipeline import shared
+from tests.pipeline.simulation import Row
+
+pytest.importorskip("grpc", reason="Spark Connect needs pyspark[connect]")
+
+STREAM = "http://e/s"
+JOIN = "SELECT CHANGES * { STREAM <http://e/s> [RANGE 3s] { ?a <http://e/p> ?b . ?b <http://e/q> ?c } ?c <http://e/r> ?d }"
+EVENT = "SELECT * { STREAM <http://e/s> [EVENT] { ?a <http://e/p> ?b } OPTIONAL { ?b <http://e/r> ?d } }"
+CASES = {"paths": JOIN, "untouched": EVENT, "frames": JOIN, "at rest": JOIN}
+SCRIPT = """
+import json, sys
+from pyspark.sql import SparkSession
+from millstream import pipeline
+
+folder, cases = sys.argv[1], json.loads(sys.argv[2])
+fast = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", "spark.ui.enabled": "false"}
+builder = SparkSession.builder.remote("local[2]").config(map=fast)
+builder.getOrCreate()
+spark = pipeline.session(**{"spark.sql.shuffle.partitions": 5})
+assert type(spark).__module__ == "pyspark.sql.connect.session"
+
+rows = spark.readStream.format("rdf").option("time", "rate:1").option("maxFilesPerTrigger", "1").load(f"{folder}/in")
+sources = {
+    "paths": pipeline.files(f"{folder}/in", time="rate:1"),
+    "untouched": rows,
+    "frames": rows.where("s is not null"),
+    "at rest": spark.read.format("rdf").option("time", "rate:1").load(f"{folder}/in").coalesce(1),
+}
+found = {}
+for case, query in cases.items():
+    answers = pipeline.continuous(query, {"http://e/s": sources[case]}, {None: f"{folder}/static.nt"}, cells=2)
+    if case != "at rest":
+        name = case.replace(" ", "_")
+        started = answers.where("weight <> 0").writeStream.format("memory").queryName(name)
+        started = started.option("checkpointLocation", f"{folder}/{name}").trigger(availableNow=True).start()
+        started.awaitTermination()
+        answers = spark.table(name)
+    found[case] = [list(row) for row in answers.collect()]
+found["partitions"] = spark.conf.get("spark.sql.shuffle.partitions")
+with open(f"{folder}/found.json", "w") as file:
+    json.dump(found, file)
+"""
+
+
+def expected(folder: Path, query: str, *, ended: bool) -> Counter[Row]:
+    engine = Engine()
+    engine.load(str(folder / "static.nt"))
+    registered = engine.register(query)
+    engine.read(STREAM, str(folder / "in"), time="rate:1")
+    if ended:
+        engine.finish()
+    table = registered.take_table().to_pylist()
+    return Counter((r["at_ms"], r["weight"], tuple(r[v] for v in registered.variables)) for r in table)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_connect_session_gives_the_answers_of_one_engine(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for file in range(2):
+        lines = [f"<http://e/n{i}> <http://e/{'pq'[i % 2]}> <http://e/n{(i + 1) % 7}> .\n" for i in range(file, file + 9)]
+        (tmp_path / "in" / f"{file}.nt").write_text("".join(lines))
+    (tmp_path / "static.nt").write_text("".join(f"<http://e/n{i}> <http://e/r> <http://e/m{i % 3}> .\n" for i in range(7)))
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path), json.dumps(CASES)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (tmp_path / "found.json").exists(), ran.stderr
+    found: dict[str, Any] = json.loads((tmp_path / "found.json").read_text())
+    for case, query in CASES.items():
+        wanted = expected(tmp_path, query, ended=case == "at rest")
+        assert wanted
+        assert Counter((row[0], row[1], tuple(row[2:])) for row in found[case]) == wanted, case
+    assert found["partitions"] == "5"
+    offsets = (tmp_path / "paths" / "offsets" / "0").read_text().splitlines()
+    assert json.loads(offsets[1])["conf"]["spark.sql.shuffle.partitions"] == "2"
+
+
+def test_datasets_that_a_connect_server_would_not_take_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared, "is_connect", lambda _: True)
+    monkeypatch.setattr(shared, "MOST_CARRIED_BYTES", 1 << 20)
+    spark: Any = None
+    assert shared.share(spark, b"x" * (1 << 20)).value == b"x" * (1 << 20)
+    with pytest.raises(OptionError, match="is 3 MB, and Spark Connect takes at most 1 MB"):
+        shared.share(spark, b"x" * (3 << 20))
