@@ -10,7 +10,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+from pyspark.sql.types import StructType
+
+_ROW = "_row"
 
 
 def is_connect(thing: SparkSession | DataFrame) -> bool:
@@ -23,6 +28,35 @@ def is_streaming(frame: DataFrame) -> bool:
     if is_connect(frame) and any(read.is_streaming for read in _reads(_relation(frame))):
         return True
     return frame.isStreaming
+
+
+def schema_of(text: str) -> StructType:
+    """A schema written as `name type, ...`; read here, since Spark Connect has the server read texts."""
+    columns = StructType()
+    for column in text.split(", "):
+        name, kind = column.split(" ")
+        columns.add(name, {"int": "integer"}.get(kind, kind))
+    return columns
+
+
+def with_schema(frame: DataFrame, schema: StructType) -> DataFrame:
+    """The same DataFrame, of Spark Connect told its schema, which it would ask the server for."""
+    if is_connect(frame):
+        known: Any = frame
+        known._cached_schema = schema
+    return frame
+
+
+def with_rows(frame: DataFrame) -> DataFrame:
+    """A DataFrame for `mapInArrow`: of Spark Connect as one column of rows, so that nobody need ask for its columns."""
+    if not is_connect(frame):
+        return frame
+    return with_schema(frame.select(f.struct("*").alias(_ROW)), StructType().add(_ROW, StructType()))
+
+
+def rows_of(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """What was in the DataFrame that `with_rows` was given."""
+    return pa.RecordBatch.from_struct_array(batch.column(_ROW)) if batch.schema.names == [_ROW] else batch
 
 
 def streamed_options(frame: DataFrame, format: str) -> tuple[list[str], dict[str, str]] | None:

@@ -25,7 +25,7 @@ from millstream.engine.options import graph_iri, named_iri
 from millstream.errors import OptionError
 from millstream.language.windows import parse_duration
 from millstream.limits import DEFAULT_LIMITS, Limits
-from millstream.pipeline.connect import is_streaming, streamed_options
+from millstream.pipeline.connect import is_streaming, schema_of, streamed_options, with_rows, with_schema
 from millstream.pipeline.frames import ended_blobs, pack_frame
 from millstream.pipeline.loading import load_datasets
 from millstream.pipeline.options import limit_options
@@ -82,9 +82,11 @@ class Job:
     def answers(self) -> DataFrame:
         """The answers as rows: at_ms, weight and one string column a variable."""
         names = [v.value for v in self.spread.query.columns]
-        columns = ["at_ms long", "weight long", *(f"`{name}` string" for name in names)]
+        columns = schema_of("at_ms long, weight long")
+        for name in names:
+            columns.add(name, "string")
         only = self.packed.where(f.col("kind").isin(ANSWERS, FLUSHED)).select("blob")
-        return only.mapInArrow(partial(_unpacked, tuple(names)), ", ".join(columns))
+        return with_schema(only, schema_of("blob binary")).mapInArrow(partial(_unpacked, tuple(names)), columns)
 
 
 def continuous(
@@ -202,15 +204,16 @@ def plan_job(
     ends |= {} if limits is None else limit_options(limits)
     packing = partial(_packed, session, pack, ends=ends, stateless=stateless, dead_letter=letters)
     frames = [packing(number, *each) for number, each in enumerate(inputs)]
-    whole = reduce(DataFrame.unionByName, frames)
+    whole = with_schema(reduce(DataFrame.unionByName, frames), schema_of(PACKED_SCHEMA))
+    output, sent = schema_of(OUTPUT_SCHEMA), schema_of(SENT_SCHEMA)
     if stateless:
-        return Job(planned, whole.mapInArrow(partial(match_elements, job, pack, static), OUTPUT_SCHEMA))
+        return Job(planned, whole.mapInArrow(partial(match_elements, job, pack, static), output))
     in_stages = planned.stages is not None
-    processor, schema = CellProcessor(job, pack, static), SENT_SCHEMA if in_stages else OUTPUT_SCHEMA
+    processor, schema = CellProcessor(job, pack, static), sent if in_stages else output
     packed = whole.groupBy("cell").transformWithStateInPandas(processor, schema, "Append", "None")
     if in_stages:
         second = BucketProcessor(job, pack)
-        packed = packed.groupBy("bucket").transformWithStateInPandas(second, OUTPUT_SCHEMA, "Append", "None")
+        packed = with_schema(packed, sent).groupBy("bucket").transformWithStateInPandas(second, output, "Append", "None")
     return Job(planned, with_partitions(packed, planned.cells.count))
 
 
@@ -242,7 +245,9 @@ def _packed(
     dead_letter: str | None,
 ) -> DataFrame:
     if isinstance(source, DataFrame):
-        packed = source.mapInArrow(partial(pack_frame, pack, number, dead_letter=dead_letter), PACKED_SCHEMA)
+        packed = with_rows(source).mapInArrow(
+            partial(pack_frame, pack, number, dead_letter=dead_letter), schema_of(PACKED_SCHEMA)
+        )
         if is_streaming(source):
             return packed
         end = [(key, bytearray(blob)) for key, blob in ended_blobs(pack, number)]

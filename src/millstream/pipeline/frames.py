@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import TaskContext
 
+from millstream.pipeline.connect import rows_of
 from millstream.pipeline.dead_letters import DeadLetters
 from millstream.pipeline.packing import Packer, packer_for
 from millstream.pipeline.reading import Part
@@ -42,7 +43,7 @@ def pack_frame(
     rejections = Rejections(packer.name, letters)
     row = 1
     try:
-        for chunk, batch in enumerate(_whole_elements(batches)):
+        for chunk, batch in enumerate(_whole_elements(map(rows_of, batches))):
             found = list(pack_batch(packer, part, chunk, batch, rejections, row))
             row += batch.num_rows
             cells = pa.array([cell for cell, _ in found], pa.int32())

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
@@ -19,6 +20,7 @@ from millstream.pipeline.workers import check_workers
 # Partitions of a shuffle: each costs a task a trigger, whatever there is to do.
 _MOST_PARTITIONS = 8
 _CONNECT = "sc://"
+_registered: WeakKeyDictionary[SparkSession, str] = WeakKeyDictionary()
 # Spark speaks of its start before it knows which level it may speak at, unless Java is told from the beginning.
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 
@@ -66,8 +68,10 @@ def session(master: str | None = None, *, dedicated: bool = False, **conf: objec
 
 def _connected(master: str | None, given: Mapping[str, str]) -> SparkSession:
     """A session of Spark Connect, which runs elsewhere: it is taken as it is, with the settings that can still change."""
-    builder: Any = SparkSession.builder
-    spark: SparkSession = (builder if master is None or not master.startswith(_CONNECT) else builder.remote(master)).getOrCreate()
+    builder = SparkSession.builder
+    if master is not None and master.startswith(_CONNECT):
+        builder = builder.remote(master)
+    spark = builder.getOrCreate()
     for name, value in {**_settings(_CONNECT, dedicated=False), **given}.items():
         if name.startswith("spark.sql.") and (name in given or spark.conf.isModifiable(name)):
             spark.conf.set(name, value)
@@ -82,11 +86,16 @@ def register(spark: SparkSession) -> None:
 
     Relative paths are then relative to the working folder of now: the process that lists files is not the caller's.
     """
+    here = os.getcwd()
+    # Once a session and folder: query functions of declarative pipelines may plan, and not register.
+    if _registered.get(spark) == here:
+        return
 
     class Here(RdfSource):
-        folder = os.getcwd()
+        folder = here
 
     spark.dataSource.register(Here)
+    _registered[spark] = here
 
 
 def write_no_checksums(spark: SparkSession) -> None:
