@@ -56,7 +56,10 @@ def with_rows(frame: DataFrame) -> DataFrame:
 
 def rows_of(batch: pa.RecordBatch) -> pa.RecordBatch:
     """What was in the DataFrame that `with_rows` was given."""
-    return pa.RecordBatch.from_struct_array(batch.column(_ROW)) if batch.schema.names == [_ROW] else batch
+    if batch.schema.names != [_ROW]:
+        return batch
+    rows: Any = batch.column(_ROW)
+    return pa.RecordBatch.from_struct_array(rows)
 
 
 def streamed_options(frame: DataFrame, format: str) -> tuple[list[str], dict[str, str]] | None:
@@ -67,7 +70,7 @@ def streamed_options(frame: DataFrame, format: str) -> tuple[list[str], dict[str
             return None
         paths, given = list(relation.read.data_source.paths), dict(relation.read.data_source.options)
     else:
-        plan: Any = frame._jdf.queryExecution().analyzed()  # type: ignore[operator]
+        plan: Any = frame._jdf.queryExecution().analyzed()
         if plan.getClass().getSimpleName() != "StreamingRelationV2" or plan.sourceName() != format:
             return None
         options: Mapping[str, object] = plan.extraOptions().asCaseSensitiveMap()

@@ -205,15 +205,15 @@ def plan_job(
     packing = partial(_packed, session, pack, ends=ends, stateless=stateless, dead_letter=letters)
     frames = [packing(number, *each) for number, each in enumerate(inputs)]
     whole = with_schema(reduce(DataFrame.unionByName, frames), schema_of(PACKED_SCHEMA))
-    output, sent = schema_of(OUTPUT_SCHEMA), schema_of(SENT_SCHEMA)
+    last, sent = schema_of(OUTPUT_SCHEMA), schema_of(SENT_SCHEMA)
     if stateless:
-        return Job(planned, whole.mapInArrow(partial(match_elements, job, pack, static), output))
+        return Job(planned, whole.mapInArrow(partial(match_elements, job, pack, static), last))
     in_stages = planned.stages is not None
-    processor, schema = CellProcessor(job, pack, static), sent if in_stages else output
+    processor, schema = CellProcessor(job, pack, static), sent if in_stages else last
     packed = whole.groupBy("cell").transformWithStateInPandas(processor, schema, "Append", "None")
     if in_stages:
         second = BucketProcessor(job, pack)
-        packed = with_schema(packed, sent).groupBy("bucket").transformWithStateInPandas(second, output, "Append", "None")
+        packed = with_schema(packed, sent).groupBy("bucket").transformWithStateInPandas(second, last, "Append", "None")
     return Job(planned, with_partitions(packed, planned.cells.count))
 
 

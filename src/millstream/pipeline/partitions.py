@@ -24,8 +24,9 @@ _starting = threading.Lock()
 
 def with_partitions(frame: DataFrame, number: int) -> DataFrame:
     """The same DataFrame; a query that writes it, or something made from it, is started with so many partitions."""
-    setattr(frame, _NUMBER, number)
-    frame.__class__ = _numbered(type(frame))
+    known: Any = frame
+    setattr(known, _NUMBER, number)
+    known.__class__ = _numbered(type(frame))
     return frame
 
 
@@ -34,7 +35,7 @@ def _numbered(kind: type[Any]) -> type[Any]:
     """The class of DataFrames of Spark, or of Spark Connect, that know their number and hand it on."""
 
     def write_stream(frame: Any) -> Any:
-        writer = kind.writeStream.fget(frame)  # type: ignore[attr-defined]
+        writer = kind.writeStream.fget(frame)
         writer.__class__ = _starting_with(type(writer), frame.sparkSession, getattr(frame, _NUMBER))
         return writer
 
@@ -59,13 +60,13 @@ def _starting_with(kind: type[Any], spark: SparkSession, number: int) -> type[An
 
     def start(writer: Any, *args: Any, **options: Any) -> Any:
         with _set(spark, number):
-            return kind.start(writer, *args, **options)  # type: ignore[attr-defined]
+            return kind.start(writer, *args, **options)
 
     def to_table(writer: Any, *args: Any, **options: Any) -> Any:
         with _set(spark, number):
-            return kind.toTable(writer, *args, **options)  # type: ignore[attr-defined]
+            return kind.toTable(writer, *args, **options)
 
-    return type(kind.__name__, (kind,), {"start": wraps(kind.start)(start), "toTable": wraps(kind.toTable)(to_table)})  # type: ignore[attr-defined]
+    return type(kind.__name__, (kind,), {"start": wraps(kind.start)(start), "toTable": wraps(kind.toTable)(to_table)})
 
 
 @contextmanager
