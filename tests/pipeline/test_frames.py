@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from millstream import Engine, pipeline
 from millstream.errors import DataError, OptionError
+from millstream.pipeline import source
 from millstream.pipeline.blobs import read_blob
 from millstream.pipeline.frames import pack_frame
 from millstream.pipeline.spread import StreamedSource, spread
@@ -68,6 +69,14 @@ def small_batches(spark: SparkSession) -> Iterator[None]:
 def arrow(rows: list[tuple[str, str, str, int, str]]) -> pa.RecordBatch:
     columns = {name: [row[i] for row in rows] for i, name in enumerate(("s", "p", "o", "at_ms", "element"))}
     return pa.RecordBatch.from_pydict(columns)
+
+
+def test_a_spark_that_cannot_stream_files_says_so(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "find_spec", lambda name: None)
+    with pytest.raises(OptionError, match=r"^files as a stream need Spark 4\.2 or newer, and this is Spark 4\."):
+        pipeline.continuous(CHAIN, {STREAM: "somewhere"}, spark=spark)
+    rows = spark.readStream.format("rate").load().selectExpr("'' AS s", "'' AS p", "'' AS o", "0L AS at_ms")
+    assert pipeline.continuous(CHAIN, {STREAM: rows}, spark=spark).isStreaming
 
 
 def test_an_element_that_batches_cut_stays_one() -> None:

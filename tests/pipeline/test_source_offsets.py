@@ -15,10 +15,10 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, Rea
 from millstream.errors import OptionError
 from millstream.kernels.dictionary import Dictionary
 from millstream.pipeline import offsets
+from millstream.pipeline.following import RdfStreamReader
 from millstream.pipeline.offsets import Offset
 from millstream.pipeline.options import read_options
 from millstream.pipeline.reading import Part, Reading
-from millstream.pipeline.source import RdfStreamReader
 
 LINE = '<http://e/s> <http://e/p> "{}" .\n'
 

@@ -42,7 +42,7 @@ from millstream.pipeline.processor import (
 from millstream.pipeline.sampling import sampled_sizes
 from millstream.pipeline.session import register
 from millstream.pipeline.shared import share
-from millstream.pipeline.source import PACKED_SCHEMA, RdfSource
+from millstream.pipeline.source import PACKED_SCHEMA, RdfSource, check_streams_of_files
 from millstream.pipeline.spread import Spread, StreamedSource, spread
 from millstream.pipeline.stateless import match_elements
 from millstream.rdf import OnRejected, Rejected, parse_time_option
@@ -252,6 +252,7 @@ def _packed(
             return packed
         end = [(key, bytearray(blob)) for key, blob in ended_blobs(pack, number)]
         return packed.unionByName(spark.createDataFrame(end, PACKED_SCHEMA))
+    check_streams_of_files()
     given = _as_files(source)
     letters = {} if dead_letter is None else {"deadLetter": dead_letter}
     # What the caller says of one source comes before what is said of all.

@@ -25,8 +25,9 @@ _starting = threading.Lock()
 def with_partitions(frame: DataFrame, number: int) -> DataFrame:
     """The same DataFrame; a query that writes it, or something made from it, is started with so many partitions."""
     known: Any = frame
+    kind: Any = type(frame)
     setattr(known, _NUMBER, number)
-    known.__class__ = _numbered(type(frame))
+    known.__class__ = _numbered(kind)
     return frame
 
 

@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from importlib.util import find_spec
 
 import pyarrow as pa
+import pyspark
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
-from pyspark.sql.streaming.datasource import (
-    ReadAllAvailable,
-    ReadLimit,
-    ReadMaxBytes,
-    ReadMaxFiles,
-    SupportsTriggerAvailableNow,
-)
 from pyspark.sql.types import StructType
 
+from millstream.errors import OptionError
 from millstream.pipeline.files import Found, cuts_of, list_files
 from millstream.pipeline.offsets import Offset, Slice, move_on
 from millstream.pipeline.options import SourceOptions, read_options
@@ -37,9 +32,15 @@ DATASET_SCHEMA = "kind int, cell int, blob binary"
 # Small files share a task: each task costs some hundredths of a second.
 _SHARED_BYTES = 1 << 20
 _TASKS = 16
-# Spark asks for news every few milliseconds; a folder is looked at ten times a second, less often if that takes long.
-_LOOK_S = 0.1
-_LOOK_SHARE = 10
+
+
+def check_streams_of_files() -> None:
+    """Raises OptionError if this Spark cannot read files as a stream."""
+    if find_spec("pyspark.sql.streaming.datasource") is None:
+        raise OptionError(
+            f"files as a stream need Spark 4.2 or newer, and this is Spark {pyspark.__version__}, whose sources in Python "
+            "cannot read on from an offset within limits: give a streaming DataFrame, or update Spark."
+        )
 
 
 class RdfSource(DataSource):
@@ -66,6 +67,9 @@ class RdfSource(DataSource):
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         """Reads what comes."""
+        check_streams_of_files()
+        from millstream.pipeline.following import RdfStreamReader
+
         return RdfStreamReader(self._checked())
 
     def _checked(self) -> SourceOptions:
@@ -93,109 +97,17 @@ class RdfReader(DataSourceReader):
         options = self._options
         any_ending = options.changes or options.format is not None
         files = list_files(options.paths, any_ending=any_ending, outside=options.dead_letter)
-        offset, _ = move_on(Offset(), files, lambda file: _cuts(options, file))
+        offset, _ = move_on(Offset(), files, lambda file: cuts_in(options, file))
         if options.end:
             offset = replace(offset, ended=options.run, sequence=offset.sequence + 1)
-        return _tasks(options, Offset(), _with_extras(options, Offset(), offset))
+        return tasks_of(options, Offset(), with_extras(options, Offset(), offset))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows or blobs of one task."""
-        return _read(self._options, partition)
+        return read_parts(self._options, partition)
 
 
-class RdfStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Files as they come."""
-
-    def __init__(self, options: SourceOptions) -> None:
-        self._options = options
-        # The files there are to be, if no more are waited for.
-        self._all: list[Found] | None = None
-        self._bounded = False
-        self._quiet_since = time.monotonic()
-        self._listing: list[Found] = []
-        self._look_at = 0.0
-        # The listing and the offset in which nothing new was found last: no need to compare them again.
-        self._nothing_new: tuple[list[Found], int] | None = None
-
-    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
-        """Before the first file."""
-        return Offset().to_json()
-
-    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
-        """What a trigger reads at most; both limits hold, though only one can be told."""
-        if self._options.max_files is not None:
-            return ReadMaxFiles(self._options.max_files)
-        if self._options.max_bytes is not None:
-            return ReadMaxBytes(self._options.max_bytes)
-        return ReadAllAvailable()
-
-    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        """From now on nothing is new."""
-        self._bounded = True
-        self._all = self._list()
-
-    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
-        """The offset behind the next batch, or `start` itself if there is none."""
-        options = self._options
-        offset = Offset.from_json(start)
-        limited = not isinstance(limit, ReadAllAvailable)
-        files, bytes = (options.max_files, options.max_bytes) if limited else (None, None)
-        found = self._look()
-        if self._nothing_new is not None and self._nothing_new[0] is found and self._nothing_new[1] == offset.sequence:
-            moved, complete = replace(offset, batch=(), arrival_ms=None), True
-        else:
-            moved, complete = move_on(offset, found, lambda file: _cuts(options, file), max_files=files, max_bytes=bytes)
-        if moved.batch:
-            moved = replace(moved, ended="")
-        # Each run ends once, also where an earlier one had come to the same end.
-        ends = options.end and complete and moved.ended != options.run
-        if ends:
-            moved = replace(moved, ended=options.run, sequence=moved.sequence + 1)
-        if moved.batch:
-            self._quiet_since = time.monotonic()
-            return _with_extras(options, offset, moved).to_json()
-        if ends:
-            return moved.to_json()
-        self._nothing_new = (found, offset.sequence)
-        if self._is_idle(offset):
-            return replace(moved, idle=True, ended="", sequence=offset.sequence + 1).to_json()
-        return start
-
-    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        """The tasks of a batch."""
-        if start == end:
-            return []
-        return _tasks(self._options, Offset.from_json(start), Offset.from_json(end))
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows or blobs of one task."""
-        return _read(self._options, partition)
-
-    def _is_idle(self, offset: Offset) -> bool:
-        idle_ms = self._options.idle_ms
-        if idle_ms is None or self._bounded or offset.idle:
-            return False
-        return (time.monotonic() - self._quiet_since) * 1000 >= idle_ms
-
-    def _look(self) -> list[Found]:
-        if self._options.end and self._all is None:
-            self._all = self._list()
-        if self._all is not None:
-            return self._all
-        now = time.monotonic()
-        if now >= self._look_at:
-            self._listing = self._list()
-            done = time.monotonic()
-            self._look_at = done + max(_LOOK_S, _LOOK_SHARE * (done - now))
-        return self._listing
-
-    def _list(self) -> list[Found]:
-        options = self._options
-        any_ending = options.changes or options.format is not None
-        return list_files(options.paths, any_ending=any_ending, outside=options.dead_letter, awaited=not options.end)
-
-
-def _cuts(options: SourceOptions, file: Found) -> list[int]:
+def cuts_in(options: SourceOptions, file: Found) -> list[int]:
     if options.changes:
         return [0, file.size]
     if options.dataset:
@@ -204,7 +116,7 @@ def _cuts(options: SourceOptions, file: Found) -> list[int]:
     return cuts_of(file, format=options.format, time=options.time, element=options.element, split_bytes=options.split_bytes)
 
 
-def _with_extras(options: SourceOptions, start: Offset, end: Offset) -> Offset:
+def with_extras(options: SourceOptions, start: Offset, end: Offset) -> Offset:
     """The offset with what reading its batch needs beyond files: the time of arrival, or counts of elements."""
     option = None if options.time is None else parse_time_option(options.time)
     if option is None or not end.batch:
@@ -238,7 +150,7 @@ def _part(options: SourceOptions, file: Slice, start: int, end: int) -> Part:
     )
 
 
-def _tasks(options: SourceOptions, start: Offset, end: Offset) -> list[InputPartition]:
+def tasks_of(options: SourceOptions, start: Offset, end: Offset) -> list[InputPartition]:
     parts: list[tuple[Part, int]] = []
     before = start.elements
     sequence = start.sequence
@@ -278,7 +190,7 @@ def _shared(parts: list[tuple[Part, int]], split_bytes: int) -> list[list[tuple[
     return tasks
 
 
-def _read(options: SourceOptions, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+def read_parts(options: SourceOptions, partition: InputPartition) -> Iterator[pa.RecordBatch]:
     # Only here, in the tasks: Spark has several small processes that plan and never read.
     from millstream.pipeline.output import datasets_of, packed_of, rows_of
 
