@@ -27,7 +27,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 import millstream as ms
 from benchmarks.workloads import STREAM, Patterns, Triple, cqels, lines
-from millstream.pipeline.continuous import Job, files, plan_job
+from millstream.pipeline.answers import Job
+from millstream.pipeline.continuous import files, plan_job
 from millstream.pipeline.processor import ANSWERS, FLUSHED, from_bytes
 from millstream.pipeline.session import session
 

@@ -82,6 +82,7 @@ class Job:
         self._answers: list[Row] = []
         self._flushed: list[Row] = []
         self.late: set[tuple[int, int, int, int]] = set()
+        self._late_texts: list[tuple[int, int, int, str]] = []
 
     @property
     def answers(self) -> list[Row]:
@@ -125,11 +126,18 @@ class Job:
         store.commit()
         self._answers.extend(_rows(outcome.answers))
         if outcome.late is not None:
-            self.late.update((r["source"], r["part"], r["element"], r["at_ms"]) for r in outcome.late.to_pylist())
+            rows = outcome.late.to_pylist()
+            self.late.update((r["source"], r["part"], r["element"], r["at_ms"]) for r in rows)
+            self._late_texts += [(r["source"], r["part"], r["element"], r["text"]) for r in rows]
         if kept.flushed is None:
             return [outcome.sent]
         self._flushed.extend(_rows(kept.flushed.answers))
         return [outcome.sent, kept.flushed.sent]
+
+    def take_late(self) -> list[tuple[int, int, int, str]]:
+        """Late triples that cells told since the last call: source, part, element, text."""
+        told, self._late_texts = self._late_texts, []
+        return told
 
     def _next_part(self, source: int) -> int:
         self._parts[source] += 1

@@ -197,15 +197,16 @@ class Packer:
 def test_packed_parts_go_through_the_packer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, "a.nt", "b.nt")
     monkeypatch.setattr("millstream.pipeline.output.packer_for", Packer)
-    stream = reader(tmp_path, pack="p", source="3", end="true")
+    pack = '{"cells": {"shares": [1]}}'
+    stream = reader(tmp_path, pack=pack, source="3", end="true")
     start = stream.initialOffset()
     end = stream.latestOffset(start, ReadAllAvailable())
     assert end["elements"] == 0
     found = [batch.to_pylist() for task in stream.partitions(start, end) for batch in stream.read(task)]
     assert [[(row["cell"], row["blob"].decode()) for row in rows] for rows in found] == [
-        [(0, "p3 0 0 True 2 [0 1]")],
-        [(0, "p3 1 0 True 2 [0 1]")],
-        [(1, "p3 2 True")],
+        [(0, f"{pack}3 0 0 True 2 [0 1]")],
+        [(0, f"{pack}3 1 0 True 2 [0 1]")],
+        [(1, f"{pack}3 2 True")],
     ]
 
 

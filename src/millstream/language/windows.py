@@ -161,7 +161,7 @@ def parse_duration(text: str) -> Duration:
         raise ValueError("too many digits")
     if text.isdigit():
         exact = Fraction(int(text))
-    elif text[0] in "Pp":
+    elif text[:1] in ("P", "p"):
         match = _ISO.fullmatch(text)
         if match is None or not any(match.groupdict().values()):
             if re.search(r"[YM]|W", text.upper().partition("T")[0]):
@@ -169,6 +169,8 @@ def parse_duration(text: str) -> Duration:
             raise ValueError("not an XSD dayTimeDuration such as PT10M or P1DT12H")
         exact = sum((Fraction(v) * _UNITS_MS[u] for u, v in match.groupdict().items() if v), Fraction(0))
     else:
+        if not text or _PART.sub("", text).strip():
+            raise ValueError("not a duration such as 10s or 1h30m")
         exact = Fraction(0)
         for number, word in _PART.findall(text):
             unit = word.lower()

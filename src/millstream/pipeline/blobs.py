@@ -51,6 +51,16 @@ class Header:
     idle: bool = False
     open: bool = False
     """Whether a source that has ended may have more in a later run."""
+    triples: int = 0
+    """How many there were, whether a pattern asks for them or not."""
+    kept: int = 0
+    """How many of them match a pattern."""
+    set_aside: int = 0
+    """How much was malformed."""
+    now_ms: int | None = None
+    """The time of the clock, where a source that says nothing of itself is to be idle after a while."""
+    idle_ms: int | None = None
+    """After how long; None: nobody knows how long it was silent, so that counts from now on."""
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()

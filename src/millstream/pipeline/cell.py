@@ -23,7 +23,9 @@ from millstream.operators import stored
 from millstream.operators.rows import ELEMENT, FOREVER, tick
 from millstream.pipeline.blobs import TERMS, graph_of, ids_of, numbers_of, read_blob
 from millstream.pipeline.clock import FIRST_OF_ALL, Clock
+from millstream.pipeline.counts import NOTHING, Counts, counts_of
 from millstream.pipeline.ends import Ends
+from millstream.pipeline.late import LateRows
 from millstream.pipeline.rows import COLUMNS, Constants, Rows, begins_of, ids, in_order, joined, no_rows, picked
 from millstream.pipeline.sending import Outbox, PartCore, SendingRun
 from millstream.pipeline.spread import Spread
@@ -40,13 +42,14 @@ class Outcome:
 
     answers: pa.Table
     late: pa.Table | None
-    """Triples of elements that came too late: source, part, element, at_ms, text."""
+    """Triples of elements that came too late, told by this cell: source, part, element, at_ms, text."""
     sent: list[bytes]
     """A blob for each bucket of the second stage."""
     needed: list[bytes]
     """What must be kept of the trigger's own blobs."""
     end: int
     """From which tick on nothing of them matters."""
+    counts: Counts = NOTHING
 
 
 class Cell:
@@ -80,6 +83,7 @@ class Cell:
         plan = spread.plan if spread.stages is None else spread.stages.cells
         self._core = PartCore(Options(0, spread.t0_ms, KEEPS_ALL, False, True, True, True, spread.limits), plan)
         self._ends = Ends(spread)
+        self._late = LateRows(spread, number)
         rates, ordered = [s.fraction for s in spread.sources], [s.ordered for s in spread.sources]
         self.clock = Clock(rates, ordered, spread.lateness_ms)
         self._held = no_rows()
@@ -169,7 +173,10 @@ class Cell:
         if self._outbox is not None:
             sent = self._outbox.write(self.passed, self._first(), self._core.dictionary, ended=self._finished)
         needed, end = self._ends.needed(blobs, seen_of, self.passed)
-        outcome = Outcome(self._query.take_table(), self._late(late), sent, needed, end)
+        late_table = self._late.table(joined(late), self._core.dictionary) if late else None
+        # All cells are told the same, and the first tells it.
+        counts = NOTHING if self._number else counts_of([header for header, _ in read], self.clock)
+        outcome = Outcome(self._query.take_table(), late_table, sent, needed, end, counts)
         self._core.housekeeping()
         return outcome
 
@@ -353,20 +360,11 @@ class Cell:
                 self._run.contents.see(source.name, clock.largest_ms)
         self._core.reach_last_end()
 
-    def _late(self, parts: list[Rows]) -> pa.Table:
-        rows = joined([no_rows(), *parts])
-        decode = self._core.dictionary.decode
-        terms = [decode(np.ascontiguousarray(rows[name])) for name in TERMS]
-        text = pa.array([f"{s} {p} {o} ." for s, p, o in zip(*(t.to_pylist() for t in terms), strict=True)], pa.string())
-        columns = {name: pa.array(rows[name]) for name in ("source", "part", "element", "at_ms")}
-        return pa.table({**columns, "text": text})
-
     @property
     def stats(self) -> dict[str, Any]:
         """How far the job is, as every cell knows it."""
         clock = self.clock
-        at_ms = None if clock.point[0] <= FIRST_OF_ALL else clock.point[0]
-        return {"elements": sum(s.elements for s in clock.sources), "at_ms": at_ms, "more": False}
+        return {"elements": sum(s.elements for s in clock.sources), "at_ms": clock.at_ms, "more": False}
 
     # State ------------------------------------------------------------------------------------------------------------
 

@@ -13,13 +13,13 @@ from millstream.errors import OptionError
 from millstream.kernels.scanner import Scanner
 from millstream.pipeline.files import open_piece
 from millstream.pipeline.packing import Packer
-from millstream.pipeline.reading import Part, scope_of
-from millstream.rdf import Change, OnRejected, read_changes
+from millstream.pipeline.reading import Counted, Part, scope_of
+from millstream.rdf import Change, read_changes
 
 _AT_ONCE = 10_000
 
 
-def pack_changes(part: Part, packer: Packer, on_rejected: OnRejected) -> Iterator[Iterator[tuple[int, bytes]]]:
+def pack_changes(part: Part, packer: Packer, counted: Counted) -> Iterator[Iterator[tuple[int, bytes]]]:
     """The blobs of a part, chunk by chunk."""
     if part.rate is None and part.arrival_ms is None:
         raise OptionError(
@@ -33,19 +33,21 @@ def pack_changes(part: Part, packer: Packer, on_rejected: OnRejected) -> Iterato
             piece,
             format=part.format,
             base=part.base,
-            on_rejected=on_rejected,
+            on_rejected=counted,
             blank_prefix=scope_of(part),
             limits=part.limits,
         )
         for change in changes:
             waiting.append(change)
             if len(waiting) >= _AT_ONCE:
-                yield _packed(part, packer, waiting, chunk, before)
+                yield _packed(part, packer, waiting, chunk, before, counted.take())
                 chunk, before, waiting = chunk + 1, before + len(waiting), []
-    yield _packed(part, packer, waiting, chunk, before)
+    yield _packed(part, packer, waiting, chunk, before, counted.take())
 
 
-def _packed(part: Part, packer: Packer, changes: list[Change], chunk: int, before: int) -> Iterator[tuple[int, bytes]]:
+def _packed(
+    part: Part, packer: Packer, changes: list[Change], chunk: int, before: int, set_aside: int
+) -> Iterator[tuple[int, bytes]]:
     lines = [f"{triple} .\n" for change in changes for triple in change.triples]
     found = Scanner(packer.dictionary, summary=packer.summary).feed("".join(lines).encode(), True)
     row = found.line - 1
@@ -58,4 +60,16 @@ def _packed(part: Part, packer: Packer, changes: list[Change], chunk: int, befor
     element, op, graph = element[keep], op[keep], graph[keep]
     at_ms = None if part.arrival_ms is None or part.rate is not None else np.full(len(changes), part.arrival_ms)
     number = element + before if at_ms is None else None
-    return packer.pack_rows(part.sequence, chunk, triples, element, at_ms, number, len(changes), op, graph)
+    return packer.pack_rows(
+        part.sequence,
+        chunk,
+        triples,
+        element,
+        at_ms,
+        number,
+        len(changes),
+        op,
+        graph,
+        statements=len(lines),
+        set_aside=set_aside,
+    )

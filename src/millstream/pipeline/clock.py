@@ -35,6 +35,10 @@ class SourceClock:
     idle: bool = False
     open: bool = False
     """It has ended for this run only, so nothing passes it before all have ended."""
+    heard_ms: int | None = None
+    """By the clock of beats: when it was last known to bring something."""
+    brought: bool = False
+    """Whether it has brought anything since the last beat."""
 
 
 class Clock:
@@ -58,6 +62,10 @@ class Clock:
         base: dict[int, int] = {}
         for header in headers:
             source = self.sources[header.source]
+            if header.now_ms is not None:
+                _beat(source, header.now_ms, header.idle_ms)
+                seen.append(_Seen(header.part, 0, None, None))
+                continue
             if header.ended or header.idle:
                 source.ended, source.idle, source.open = header.ended, header.idle, header.open
                 seen.append(_Seen(header.part, 0, None, None))
@@ -79,6 +87,7 @@ class Clock:
     def _bring(self, source: SourceClock, header: Header, seen: _Seen) -> None:
         # What had ended goes on: files came for a later run.
         source.idle = source.ended = False
+        source.brought = True
         if seen.rate is None:
             assert header.largest_ms is not None
             largest = header.largest_ms
@@ -111,6 +120,11 @@ class Clock:
         return source.largest_ms - self._lateness_ms, number
 
     @property
+    def at_ms(self) -> int | None:
+        """The watermark: the time before which everything has been processed; None before the first element."""
+        return None if self.point[0] <= FIRST_OF_ALL else self.point[0]
+
+    @property
     def ended(self) -> bool:
         return all(source.ended for source in self.sources)
 
@@ -133,6 +147,14 @@ class Clock:
                 source.first = (at_ms, part, element)
         self.point = (state["point"][0], state["point"][1])
         self._triggers = state["triggers"]
+
+
+def _beat(source: SourceClock, now_ms: int, idle_ms: int | None) -> None:
+    """Whether a source is idle, by what it has brought between beats."""
+    if source.brought or source.heard_ms is None or idle_ms is None:
+        source.heard_ms, source.brought = now_ms, False
+    elif now_ms - source.heard_ms >= idle_ms:
+        source.idle = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, LongType, StructType
 
 _ROW = "_row"
 
@@ -35,7 +35,7 @@ def schema_of(text: str) -> StructType:
     columns = StructType()
     for column in text.split(", "):
         name, kind = column.split(" ")
-        columns.add(name, {"int": "integer"}.get(kind, kind))
+        columns.add(name, ArrayType(LongType()) if kind == "array<long>" else {"int": "integer"}.get(kind, kind))
     return columns
 
 

@@ -11,34 +11,28 @@ from __future__ import annotations
 import json
 import os
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial, reduce
 from typing import Any, TypeAlias
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as f
 
 from millstream.engine.options import graph_iri, named_iri
 from millstream.errors import OptionError
 from millstream.language.windows import parse_duration
 from millstream.limits import DEFAULT_LIMITS, Limits
+from millstream.pipeline.answers import Job
+from millstream.pipeline.beats import NAME as BEATS
 from millstream.pipeline.connect import is_streaming, schema_of, streamed_options, with_rows, with_schema
 from millstream.pipeline.frames import ended_blobs, pack_frame
 from millstream.pipeline.loading import load_datasets
-from millstream.pipeline.options import limit_options
+from millstream.pipeline.metrics import NAME, observed
+from millstream.pipeline.naming import named
+from millstream.pipeline.options import limit_options, without_scheme
 from millstream.pipeline.partitions import with_partitions
-from millstream.pipeline.processor import (
-    ANSWERS,
-    FLUSHED,
-    OUTPUT_SCHEMA,
-    SENT_SCHEMA,
-    BucketProcessor,
-    CellProcessor,
-    from_bytes,
-)
+from millstream.pipeline.processor import OUTPUT_SCHEMA, SENT_SCHEMA, BucketProcessor, CellProcessor
 from millstream.pipeline.sampling import sampled_sizes
 from millstream.pipeline.session import register
 from millstream.pipeline.shared import share
@@ -71,24 +65,6 @@ def files(path: str | list[str], **options: object) -> Files:
     return Files(path if isinstance(path, str) else tuple(path), given)
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A planned query: what cells give, still packed, and all that was decided about it."""
-
-    spread: Spread
-    packed: DataFrame
-    """Rows of kind and blob."""
-
-    def answers(self) -> DataFrame:
-        """The answers as rows: at_ms, weight and one string column a variable."""
-        names = [v.value for v in self.spread.query.columns]
-        columns = schema_of("at_ms long, weight long")
-        for name in names:
-            columns.add(name, "string")
-        only = self.packed.where(f.col("kind").isin(ANSWERS, FLUSHED)).select("blob")
-        return with_schema(only, schema_of("blob binary")).mapInArrow(partial(_unpacked, tuple(names)), columns)
-
-
 def continuous(
     text: str,
     streams: Mapping[str, StreamInput],
@@ -103,7 +79,9 @@ def continuous(
     sizes: Mapping[int, float] | None = None,
     once: bool = False,
     dead_letter: str | None = None,
+    idle: str | None = None,
     limits: Limits | None = None,
+    metrics: str = NAME,
     spark: SparkSession | None = None,
 ) -> DataFrame:
     """A streaming DataFrame of answers: `at_ms`, `weight`, one string column a variable.
@@ -111,7 +89,9 @@ def continuous(
     `streams` and `changes` are DataFrames, paths or `files(...)`; `datasets` what the graphs hold at the start, by graph,
     None being the default graph. `sizes`, by the place of a triple pattern in the query, say how large views are relative to
     each other, for choosing cells. `once`: paths end with the files that are there, and so do windows. `dead_letter` is a
-    folder for what is malformed. `limits` bound what is read and what expressions make, as those of an engine.
+    folder for what is malformed or late. `idle`: after so long without anything new a source holds the others back no more.
+    `limits` bound what is read and what expressions make, as those of an engine. `metrics` names the job's counts in Spark's
+    progress: each of several jobs that one DataFrame unites needs a name of its own.
     """
     job = plan_job(
         text,
@@ -126,7 +106,9 @@ def continuous(
         sizes=sizes,
         once=once,
         dead_letter=dead_letter,
+        idle=idle,
         limits=limits,
+        metrics=metrics,
         spark=spark,
     )
     return job.answers()
@@ -148,7 +130,9 @@ def plan_job(
     sample: bool = False,
     once: bool = False,
     dead_letter: str | None = None,
+    idle: str | None = None,
     limits: Limits | None = None,
+    metrics: str = NAME,
     spark: SparkSession | None = None,
     before: Spread | None = None,
     open_end: bool = False,
@@ -199,22 +183,29 @@ def plan_job(
     pack = planned.to_json()
     stateless = planned.cells.stateless
     letters = None if dead_letter is None else os.path.abspath(dead_letter)
+    folders = tuple(_letters_of(source, letters) for _, source in inputs)
     job = uuid.uuid4().hex
     ends = {"end": str(once).lower(), "run": job, "open": str(open_end).lower()}
     ends |= {} if limits is None else limit_options(limits)
+    if idle is not None:
+        ends["idle"] = idle
     packing = partial(_packed, session, pack, ends=ends, stateless=stateless, dead_letter=letters)
     frames = [packing(number, *each) for number, each in enumerate(inputs)]
+    silent = [number for number, (_, source) in enumerate(inputs) if isinstance(source, DataFrame) and is_streaming(source)]
+    if idle is not None and len(inputs) > 1 and silent and not stateless:
+        frames.append(_beats(session, pack, silent, _milliseconds(idle, "idle")))
     whole = with_schema(reduce(DataFrame.unionByName, frames), schema_of(PACKED_SCHEMA))
     last, sent = schema_of(OUTPUT_SCHEMA), schema_of(SENT_SCHEMA)
     if stateless:
-        return Job(planned, whole.mapInArrow(partial(match_elements, job, pack, static), last))
+        match = named("millstream_match", partial(match_elements, job, pack, static))
+        return Job(planned, observed(whole.mapInArrow(match, last), metrics), folders)
     in_stages = planned.stages is not None
     processor, schema = CellProcessor(job, pack, static), sent if in_stages else last
     packed = whole.groupBy("cell").transformWithStateInPandas(processor, schema, "Append", "None")
     if in_stages:
         second = BucketProcessor(job, pack)
         packed = with_schema(packed, sent).groupBy("bucket").transformWithStateInPandas(second, last, "Append", "None")
-    return Job(planned, with_partitions(packed, planned.cells.count))
+    return Job(planned, observed(with_partitions(packed, planned.cells.count), metrics), folders)
 
 
 def _read_by_us(source: StreamInput) -> StreamInput:
@@ -245,9 +236,8 @@ def _packed(
     dead_letter: str | None,
 ) -> DataFrame:
     if isinstance(source, DataFrame):
-        packed = with_rows(source).mapInArrow(
-            partial(pack_frame, pack, number, dead_letter=dead_letter), schema_of(PACKED_SCHEMA)
-        )
+        step = named("millstream_pack", partial(pack_frame, pack, number, dead_letter=dead_letter))
+        packed = with_rows(source).mapInArrow(step, schema_of(PACKED_SCHEMA))
         if is_streaming(source):
             return packed
         end = [(key, bytearray(blob)) for key, blob in ended_blobs(pack, number)]
@@ -263,6 +253,17 @@ def _packed(
     if described.changes:
         reader = reader.option("changes", "true")
     return reader.option("paths", json.dumps(given.paths)).load()
+
+
+def _letters_of(source: StreamInput, dead_letter: str | None) -> str | None:
+    """Where a source's dead letters go: what the caller says of one source comes before what is said of all."""
+    own = source.options.get("deadLetter") if isinstance(source, Files) else None
+    return os.path.abspath(without_scheme(own)) if own else dead_letter
+
+
+def _beats(spark: SparkSession, pack: str, sources: list[int], idle_ms: int) -> DataFrame:
+    reader = spark.readStream.format(BEATS).option("pack", pack).option("idle", str(idle_ms))
+    return reader.option("sources", ",".join(map(str, sources))).load()
 
 
 def _as_files(source: Files | str) -> Files:
@@ -290,19 +291,13 @@ def _check_alike(sources: list[StreamInput]) -> None:
         )
 
 
-def _milliseconds(lateness: str | int) -> int:
-    if isinstance(lateness, str):
+def _milliseconds(given: str | int, name: str = "lateness") -> int:
+    if isinstance(given, str):
         try:
-            return parse_duration(lateness).ms
+            return parse_duration(given).ms
         except (ValueError, KeyError, IndexError):
-            raise OptionError(f"lateness is a duration such as 5s, got {lateness!r}.") from None
-    return lateness
-
-
-def _unpacked(names: tuple[str, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        for blob in batch.column("blob"):
-            yield from from_bytes(blob.as_py()).select(["at_ms", "weight", *names]).to_batches()
+            raise OptionError(f"{name} is a duration such as 5s, got {given!r}.") from None
+    return given
 
 
 def _raised(rejected: Rejected) -> Any:

@@ -17,6 +17,8 @@ from typing import TextIO
 from millstream.pipeline.reading import Part
 from millstream.rdf import Rejected
 
+BATCH = "streaming.sql.batchId"
+"""The property of a task that says which trigger it is of."""
 _LOG = logging.getLogger("millstream")
 
 

@@ -23,6 +23,7 @@ from pyspark.sql.streaming.datasource import (
 from millstream.pipeline.files import Found, list_files
 from millstream.pipeline.offsets import Offset, move_on
 from millstream.pipeline.options import SourceOptions
+from millstream.pipeline.same_job import check_offset, short_text
 from millstream.pipeline.source import cuts_in, read_parts, tasks_of, with_extras
 
 # Spark asks for news every few milliseconds; a folder is looked at ten times a second, less often if that takes long.
@@ -35,6 +36,8 @@ class RdfStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def __init__(self, options: SourceOptions) -> None:
         self._options = options
+        # Elements that are matched alone leave nothing behind that another query could not go on from.
+        self._job = None if options.pack is None or options.counted else short_text(options.pack)
         # The files there are to be, if no more are waited for.
         self._all: list[Found] | None = None
         self._bounded = False
@@ -65,6 +68,7 @@ class RdfStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """The offset behind the next batch, or `start` itself if there is none."""
         options = self._options
         offset = Offset.from_json(start)
+        check_offset(offset.job, self._job)
         limited = not isinstance(limit, ReadAllAvailable)
         files, bytes = (options.max_files, options.max_bytes) if limited else (None, None)
         found = self._look()
@@ -80,19 +84,24 @@ class RdfStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             moved = replace(moved, ended=options.run, sequence=moved.sequence + 1)
         if moved.batch:
             self._quiet_since = time.monotonic()
-            return with_extras(options, offset, moved).to_json()
+            return self._kept(with_extras(options, offset, moved))
         if ends:
-            return moved.to_json()
+            return self._kept(moved)
         self._nothing_new = (found, offset.sequence)
         if self._is_idle(offset):
-            return replace(moved, idle=True, ended="", sequence=offset.sequence + 1).to_json()
+            return self._kept(replace(moved, idle=True, ended="", sequence=offset.sequence + 1))
         return start
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """The tasks of a batch."""
         if start == end:
             return []
-        return tasks_of(self._options, Offset.from_json(start), Offset.from_json(end))
+        first, last = Offset.from_json(start), Offset.from_json(end)
+        check_offset(last.job, self._job)
+        return tasks_of(self._options, first, last)
+
+    def _kept(self, offset: Offset) -> dict[str, Any]:
+        return replace(offset, job=self._job).to_json()
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows or blobs of one task."""

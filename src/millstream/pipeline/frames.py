@@ -17,16 +17,15 @@ import pyarrow.compute as pc
 from pyspark import TaskContext
 
 from millstream.pipeline.connect import rows_of
-from millstream.pipeline.dead_letters import DeadLetters
+from millstream.pipeline.dead_letters import BATCH, DeadLetters
 from millstream.pipeline.packing import Packer, packer_for
-from millstream.pipeline.reading import Part
+from millstream.pipeline.reading import Counted, Part
 from millstream.pipeline.resting import rest_imports
 from millstream.pipeline.soundness import SoundRows, ops_of
 from millstream.rdf.element import Rejections
 
 Ids = npt.NDArray[np.int64]
 _ENDED = (1 << 31) - 1
-_BATCH = "streaming.sql.batchId"
 
 
 def pack_frame(
@@ -36,15 +35,15 @@ def pack_frame(
     rest_imports()
     context = TaskContext.get()
     part = 0 if context is None else context.partitionId()
-    trigger = 0 if context is None else int(context.getLocalProperty(_BATCH) or 0)
+    trigger = 0 if context is None else int(context.getLocalProperty(BATCH) or 0)
     packer = packer_for(pack, source)
     # Named after trigger and partition, so that a task which is tried again replaces its letters.
     letters = DeadLetters(dead_letter, Part(path=packer.name, source=source, sequence=trigger, start=part))
-    rejections = Rejections(packer.name, letters)
+    counted = Counted(letters)
     row = 1
     try:
         for chunk, batch in enumerate(_whole_elements(map(rows_of, batches))):
-            found = list(pack_batch(packer, part, chunk, batch, rejections, row))
+            found = list(pack_batch(packer, part, chunk, batch, counted, row))
             row += batch.num_rows
             cells = pa.array([cell for cell, _ in found], pa.int32())
             yield pa.RecordBatch.from_arrays([cells, pa.array([b for _, b in found], pa.binary())], ["cell", "blob"])
@@ -69,11 +68,11 @@ def _whole_elements(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatc
 
 
 def pack_batch(
-    packer: Packer, part: int, chunk: int, batch: pa.RecordBatch, rejections: Rejections, first_row: int = 1
+    packer: Packer, part: int, chunk: int, batch: pa.RecordBatch, counted: Counted, first_row: int = 1
 ) -> Iterator[tuple[int, bytes]]:
     """One Arrow batch as a chunk."""
     first = _firsts(batch)
-    rows = SoundRows(batch, first, packer.dictionary, rejections, first_row)
+    rows = SoundRows(batch, first, packer.dictionary, Rejections(packer.name, counted), first_row)
     if packer.takes_changes:
         op, said = ops_of(batch)
         rows.reject(~said, "op is A or insert, D or delete")
@@ -90,7 +89,9 @@ def pack_batch(
         graph = packer.graphs_of(_graphs(batch))[sound]
         keep &= graph >= 0
         ops, graph = op[sound][keep], graph[keep]
-    yield from packer.pack_rows(part, chunk, triples[keep], element[keep], times, None, len(names), ops, graph)
+    yield from packer.pack_rows(
+        part, chunk, triples[keep], element[keep], times, None, len(names), ops, graph, set_aside=counted.take()
+    )
 
 
 def ended_blobs(pack: str, source: int) -> list[tuple[int, bytes]]:

@@ -24,11 +24,13 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from millstream.engine.feeding import fed_stream
 from millstream.errors import DataError, LateElementError, OptionError, SnapshotError, StorageError
+from millstream.pipeline.answers import Job, late_reason
 from millstream.pipeline.checkpoints import WAY_OUT, Record, check_checkpoint, damage_told, damaged
 from millstream.pipeline.complaints import cause_of, complaint_of, failure_of
-from millstream.pipeline.continuous import DEFAULT_CELLS, Files, Job, plan_job
+from millstream.pipeline.continuous import DEFAULT_CELLS, Files, plan_job
 from millstream.pipeline.processor import ANSWERS, FLUSHED, LATE, STATS, from_bytes
 from millstream.pipeline.quiet import said_to
+from millstream.pipeline.same_job import check_plan
 from millstream.pipeline.session import session
 from millstream.pipeline.slices import changed_message
 from millstream.pipeline.spool import Spool
@@ -90,6 +92,7 @@ class _SparkRun:
         try:
             self._check_sources()
             self._check_checkpoint()
+            self._check_plans()
             self._folder.mkdir(parents=True, exist_ok=True)
             self._run.open(self._record.lengths if self._record.exists else None)
             self._run.counts.answers = list(self._record.answers or self._run.counts.answers)
@@ -158,6 +161,18 @@ class _SparkRun:
                     f"{readers[0]} reads <{fed}>, which {query.name} constructs: on Spark each query is a job of its own; "
                     "run them with --engine embedded, or write the triples to files and read those."
                 )
+
+    def _check_plans(self) -> None:
+        """Refuses checkpoints that another job wrote, as far as that can be known before Spark is started."""
+        options = self._options
+        for number, query in enumerate(options.queries):
+            plan = self._folder / f"{number}-{query.name}" / _PLAN
+            if _plan_before(plan) is not None:
+                cells = options.cells or DEFAULT_CELLS
+                try:
+                    check_plan(plan.read_text(), text=query.text, cells=cells, lateness_ms=options.lateness_ms)
+                except SnapshotError as error:
+                    raise SnapshotError(f"{self._folder}: {error}") from None
 
     def _tells(self, query: int, stream: str | None) -> bool:
         """Whether what is wrong with a stream is told by this query: by the first that reads it, since all see the same."""
@@ -346,8 +361,7 @@ class _SparkRun:
             source = self._sources[number][place]
             if not self._tells(number, None if source.changes else source.name):
                 continue
-            name = f"graph {source.name or 'default'}" if source.changes else str(source.name)
-            reason = f"late: its time is {at_ms} ms, which had passed"
+            name, reason = source.label, late_reason(at_ms)
             if self._options.strict:
                 raise LateElementError(f"{name}: {reason}")
             self._run.counts.late += 1

@@ -54,6 +54,8 @@ class Offset:
     idle: bool = False
     # The run in which it says that the source has ended, if it does.
     ended: str = ""
+    # Of which job it is, in short; None for a source whose rows any job may read.
+    job: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As Spark keeps it."""

@@ -98,7 +98,7 @@ def read_options(given: Mapping[str, str]) -> SourceOptions:
         max_files=_count(options, "maxFilesPerTrigger"),
         max_bytes=_count(options, "maxBytesPerTrigger"),
         split_bytes=_count(options, "splitBytes") or SPLIT_BYTES,
-        dead_letter=_without_scheme(options["deadLetter"]) if options.get("deadLetter") else None,
+        dead_letter=without_scheme(options["deadLetter"]) if options.get("deadLetter") else None,
         idle_ms=_duration(options, "idle"),
         end=_flag(options, "end"),
         run=options.get("run", "once"),
@@ -126,10 +126,10 @@ def _paths(options: Mapping[str, str]) -> tuple[str, ...]:
         paths += listed
     if not paths:
         raise OptionError("the source rdf needs a path: load(path), or the option path or paths")
-    return tuple(_without_scheme(path) for path in paths)
+    return tuple(without_scheme(path) for path in paths)
 
 
-def _without_scheme(path: str) -> str:
+def without_scheme(path: str) -> str:
     if path.startswith("file:"):
         rest = path.removeprefix("file:")
         return "/" + rest.lstrip("/") if rest.startswith("/") else rest

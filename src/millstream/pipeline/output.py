@@ -17,7 +17,7 @@ from millstream.pipeline.changing import pack_changes
 from millstream.pipeline.datasets import packed_by_task
 from millstream.pipeline.dead_letters import DeadLetters
 from millstream.pipeline.packing import packer_for
-from millstream.pipeline.reading import Ids, Part, Reading, read_part, times_at_rate
+from millstream.pipeline.reading import Counted, Ids, Part, Reading, read_part, times_at_rate
 from millstream.rdf import Rejected
 from millstream.rdf.times import OUT_OF_RANGE
 
@@ -100,18 +100,18 @@ def packed_of(
     for part, before in parts:
         packer = packer_for(pack, source, before)
         if not part.has_data:
-            yield _packed_batch(packer.nothing(part))
+            yield packed_batch(packer.nothing(part))
             continue
         letters = DeadLetters(dead_letter, part)
         try:
             if part.changes:
-                for blobs in pack_changes(part, packer, letters):
-                    yield _packed_batch(blobs)
+                for blobs in pack_changes(part, packer, Counted(letters)):
+                    yield packed_batch(blobs)
                 letters.close()
                 continue
             readings = read_part(part, packer.dictionary, packer.summary, on_rejected=letters)
             for number, reading in enumerate(readings):
-                yield _packed_batch(packer.pack(part, reading, number))
+                yield packed_batch(packer.pack(part, reading, number))
         except BaseException:
             letters.abandon()
             raise
@@ -129,7 +129,8 @@ def datasets_of(parts: Iterable[Part], graph: str | None, pack: str, ahead: str 
         yield pa.RecordBatch.from_arrays(arrays, schema=_DATASET)
 
 
-def _packed_batch(pairs: Iterable[tuple[int, bytes]]) -> pa.RecordBatch:
+def packed_batch(pairs: Iterable[tuple[int, bytes]]) -> pa.RecordBatch:
+    """Blobs with the keys of their cells."""
     found = list(pairs)
     cells = pa.array([cell for cell, _ in found], pa.int32())
     blobs = pa.array([blob for _, blob in found], pa.binary())

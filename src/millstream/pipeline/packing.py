@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +22,7 @@ from millstream.pipeline.spread import Spread, StreamedSource
 Ids = npt.NDArray[np.int64]
 
 MOST_LEAST = 1024
+_LAST = (1 << 31) - 1
 
 
 class Packer:
@@ -50,7 +52,15 @@ class Packer:
     def pack(self, part: Part, reading: Reading, chunk: int) -> Iterator[tuple[int, bytes]]:
         """A blob for every cell, each with the cell's key."""
         yield from self.pack_rows(
-            part.sequence, chunk, reading.triples, reading.element, reading.at_ms, reading.number, reading.elements
+            part.sequence,
+            chunk,
+            reading.triples,
+            reading.element,
+            reading.at_ms,
+            reading.number,
+            reading.elements,
+            statements=reading.statements,
+            set_aside=reading.rejected,
         )
 
     def pack_rows(
@@ -64,11 +74,14 @@ class Packer:
         elements: int,
         op: Ids | None = None,
         graph: Ids | None = None,
+        *,
+        statements: int | None = None,
+        set_aside: int = 0,
     ) -> Iterator[tuple[int, bytes]]:
         """As `pack`, from columns: for each triple the place of its element, for each element its time or number.
 
         Changes of graphs also have for each triple whether it comes (1) or goes (-1), and the place of its graph among
-        those that the query reads.
+        those that the query reads. `statements`: how many triples there were before any were left out.
         """
         times: dict[str, Ids] = {}
         largest: int | None = None
@@ -94,7 +107,18 @@ class Packer:
         times["element"] = element + self._first
         if op is not None and graph is not None:
             times["op"], times["graph"] = op, graph
-        header = Header(self._source, part, chunk, self._first, elements, largest, least, least_element)
+        header = Header(
+            self._source,
+            part,
+            chunk,
+            self._first,
+            elements,
+            largest,
+            least,
+            least_element,
+            triples=len(triples) if statements is None else statements,
+            set_aside=set_aside,
+        )
         self._first += elements
         yield from self._blobs(header, triples, times)
         self._settle()
@@ -102,8 +126,7 @@ class Packer:
     @property
     def name(self) -> str:
         """What its source is called where something is wrong with it."""
-        described = self._spread.sources[self._source]
-        return f"graph {described.name or 'default'}" if described.changes else str(described.name)
+        return self._spread.sources[self._source].label
 
     @property
     def takes_changes(self) -> bool:
@@ -128,11 +151,20 @@ class Packer:
         header = Header(self._source, part.sequence, 0, 0, 0, None, ended=part.ended, idle=part.beat, open=part.open)
         yield from self._blobs(header, np.empty((0, 3), np.int64), {})
 
+    def beat(self, now_ms: int, idle_ms: int | None) -> Iterator[tuple[int, bytes]]:
+        """The clock's time, told to every cell; behind all parts of a trigger."""
+        header = Header(self._source, _LAST, 0, 0, 0, None, now_ms=now_ms, idle_ms=idle_ms)
+        yield from self._blobs(header, np.empty((0, 3), np.int64), {})
+
     def _blobs(self, header: Header, triples: Ids, times: dict[str, Ids]) -> Iterator[tuple[int, bytes]]:
         if self._spread.cells.whole:
+            header = replace(header, kept=len(triples))
             yield self._keys[0], write_blob(header, self._columns(triples, None, times))
             return
         routed = self._routed(triples, times.get("graph"))
+        matched = np.zeros(len(triples), np.bool_)
+        matched[routed.row] = True
+        header = replace(header, kept=int(matched.sum()))
         bounds = np.searchsorted(routed.cell, np.arange(self._spread.cells.count + 1))
         carried = self._router.unbound(triples[routed.row], routed.pattern)
         for cell in range(self._spread.cells.count):

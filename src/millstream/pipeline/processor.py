@@ -10,7 +10,10 @@ Spark makes a new processor for every batch, so what lives from one to the next 
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
@@ -23,6 +26,9 @@ from pyspark.sql.streaming.stateful_processor import (
 )
 from pyspark.sql.types import BinaryType, IntegerType, LongType, StructType
 
+from millstream.pipeline.counts import COLUMNS as COUNT_COLUMNS
+from millstream.pipeline.counts import NOTHING, Counts, columns_of, late_numbers
+from millstream.pipeline.counts import SCHEMA as COUNTS_SCHEMA
 from millstream.pipeline.keys import keys_of
 from millstream.pipeline.resting import rest_imports
 
@@ -30,21 +36,22 @@ from millstream.pipeline.resting import rest_imports
 if TYPE_CHECKING:
     from millstream.pipeline.cell import Outcome
     from millstream.pipeline.shared import Shared
-    from millstream.pipeline.slices import Keeper, Living
+    from millstream.pipeline.slices import Keeper, Kept, Living
     from millstream.pipeline.spread import Spread
     from millstream.pipeline.static import StaticData
 
 T = TypeVar("T")
-OUTPUT_SCHEMA = "kind int, blob binary"
-SENT_SCHEMA = "bucket int, kind int, blob binary"
-ANSWERS, LATE, STATS, FLUSHED, SENT = 0, 1, 2, 3, 4
+OUTPUT_SCHEMA = f"kind int, blob binary, {COUNTS_SCHEMA}"
+SENT_SCHEMA = f"bucket int, {OUTPUT_SCHEMA}"
+ANSWERS, LATE, STATS, FLUSHED, SENT, COUNTS = 0, 1, 2, 3, 4, 5
 _MOST_LIVING = 64
 _MOST_JOBS = 16
 # Not as text, which each task would ask Java to parse.
 _PIECE = StructType().add("version", LongType()).add("number", IntegerType())
 _DATA = StructType().add("data", BinaryType())
 # Slices have versions from 1 on.
-_LEDGER = (0, 0)
+LEDGER = (0, 0)
+STATE = "pieces"
 
 _living: dict[tuple[str, str, int], Living[Any]] = {}
 _spreads: dict[str, Spread] = {}
@@ -58,6 +65,12 @@ def remember(known: dict[str, T], job: str, what: T) -> None:
         known.pop(next(iter(known)))
 
 
+def asked_in_driver() -> bool:
+    """Whether this is the process of Spark's that only asks processors for their state."""
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    return spec is not None and spec.name == "pyspark.sql.streaming.transform_with_state_driver_worker"
+
+
 class _Kept(StatefulProcessor):
     """What outlives its process by a ledger and slices."""
 
@@ -65,9 +78,15 @@ class _Kept(StatefulProcessor):
         self._job = job
         self._text = spread
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if asked_in_driver():
+            # What that process says of each step it takes would be on the terminal of whoever started the job.
+            sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - for as long as the process is there
+
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Spark's way in."""
-        self._pieces: MapState = handle.getMapState("pieces", _PIECE, _DATA)
+        self._pieces: MapState = handle.getMapState(STATE, _PIECE, _DATA)
 
     def close(self) -> None:
         """Nothing to let go of: state is Spark's, cells stay for the next trigger."""
@@ -83,8 +102,8 @@ class _Kept(StatefulProcessor):
             remember(_spreads, self._job, known)
         return known
 
-    def _take(self, keeper: Keeper[Any], number: int, blobs: list[bytes]) -> tuple[Outcome, Living[Any], Outcome | None]:
-        """What a trigger brought, and what the end did if it is that."""
+    def _take(self, keeper: Keeper[Any], number: int, blobs: list[bytes]) -> tuple[Outcome, Living[Any], Kept]:
+        """What a trigger brought, and what else it did."""
         place = (self._job, type(self).__name__, number)
         # Taken out first: an attempt that fails leaves nothing that could be taken for good.
         living = _living.pop(place, None)
@@ -93,7 +112,7 @@ class _Kept(StatefulProcessor):
             _living[place] = living
         while len(_living) > _MOST_LIVING:
             _living.pop(next(iter(_living)))
-        return outcome, living, kept.flushed
+        return outcome, living, kept
 
 
 class CellProcessor(_Kept):
@@ -129,20 +148,21 @@ class CellProcessor(_Kept):
         spread = self.spread
         number = keys_of(spread.cells.count).index(int(key[0]))
         blobs = [bytes(blob) for frame in rows for blob in frame["blob"]]
-        outcome, living, end = self._take(cell_keeper(spread, number, self.static), number, blobs)
+        outcome, living, kept = self._take(cell_keeper(spread, number, self.static), number, blobs)
+        end = kept.flushed
         # What is not for a bucket passes through one of them, or through none.
         keys = keys_of(spread.cells.buckets)
         sent = [outcome.sent, [] if end is None else end.sent]
-        found = [(key, SENT, blob) for blobs in sent for key, blob in zip(keys, blobs, strict=False)]
+        found: list[Any] = [(key, SENT, blob) for blobs in sent for key, blob in zip(keys, blobs, strict=False)]
         tables = ((ANSWERS, outcome.answers), (LATE, outcome.late), (FLUSHED, None if end is None else end.answers))
         found += [(keys[0], kind, to_bytes(table)) for kind, table in tables if table is not None and table.num_rows]
         if number == 0:
             found.append((keys[0], STATS, json.dumps(living.cell.stats).encode()))
-        columns = dict(zip(("bucket", "kind", "blob"), map(list, zip(*found, strict=True)), strict=False))
+        found.append((keys[0], COUNTS, None))
+        columns = dict(zip(("bucket", "kind", "blob"), map(list, zip(*found, strict=True)), strict=True))
         if spread.stages is None:
-            columns.pop("bucket", None)
-        if found:
-            yield pd.DataFrame(columns)
+            columns.pop("bucket")
+        yield _frame(columns, _counted(outcome, kept))
 
 
 class BucketProcessor(_Kept):
@@ -164,11 +184,26 @@ class BucketProcessor(_Kept):
             sent = frame["kind"] == SENT
             blobs.extend(bytes(blob) for blob in frame["blob"][sent])
             if not sent.all():
-                yield frame.loc[~sent, ["kind", "blob"]]
-        outcome, _, end = self._take(bucket_keeper(spread), keys_of(spread.cells.buckets).index(int(key[0])), blobs)
-        for kind, table in ((ANSWERS, outcome.answers), (FLUSHED, None if end is None else end.answers)):
-            if table is not None and table.num_rows:
-                yield pd.DataFrame({"kind": [kind], "blob": [to_bytes(table)]})
+                yield frame.loc[~sent, ["kind", "blob", *COUNT_COLUMNS]]
+        outcome, _, kept = self._take(bucket_keeper(spread), keys_of(spread.cells.buckets).index(int(key[0])), blobs)
+        end = kept.flushed
+        tables = ((ANSWERS, outcome.answers), (FLUSHED, None if end is None else end.answers))
+        found = [(kind, to_bytes(table)) for kind, table in tables if table is not None and table.num_rows]
+        kinds, given = [kind for kind, _ in found], [blob for _, blob in found]
+        yield _frame({"kind": [*kinds, COUNTS], "blob": [*given, None]}, _counted(outcome, kept))
+
+
+def _counted(outcome: Outcome, kept: Kept) -> Counts:
+    """What a cell or a bucket tells of a trigger."""
+    answers = outcome.answers.num_rows + (0 if kept.flushed is None else kept.flushed.answers.num_rows)
+    return replace(outcome.counts, answers=answers, state_bytes=kept.state_bytes, late=late_numbers(outcome.late))
+
+
+def _frame(columns: dict[str, list[Any]], counts: Counts) -> pd.DataFrame:
+    """Rows of blobs, the last of which has the counts."""
+    beside = columns_of([*(NOTHING for _ in columns["kind"][1:]), counts])
+    # Not as floats, which pandas makes of numbers where some are missing.
+    return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in {**columns, **beside}.items()})
 
 
 class _SparkStore:
@@ -178,11 +213,11 @@ class _SparkStore:
         self._pieces = pieces
 
     def ledger(self) -> str | None:
-        found = self._pieces.getValue(_LEDGER)
+        found = self._pieces.getValue(LEDGER)
         return None if found is None else bytes(found[0]).decode()
 
     def keep_ledger(self, text: str) -> None:
-        self._pieces.updateValue(_LEDGER, (text.encode(),))
+        self._pieces.updateValue(LEDGER, (text.encode(),))
 
     def piece(self, version: int, number: int) -> bytes | None:
         found = self._pieces.getValue((version, number))

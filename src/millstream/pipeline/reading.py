@@ -98,6 +98,8 @@ class Reading:
     rejected: int
     # Whether it ends its part.
     last: bool
+    # How many triples there were, kept or not.
+    statements: int = 0
 
 
 def read_part(
@@ -201,6 +203,7 @@ def _by_scanner(
             elements=elements,
             rejected=counted.take(),
             last=last,
+            statements=elements,
         )
 
 
@@ -223,7 +226,9 @@ def scan(
 
 def _reading(found: GraphElements, rejected: int, *, last: bool) -> Reading:
     elements = len(found.at_ms)
-    return Reading(found.triples, found.graph, found.element, found.at_ms, None, elements, rejected, last)
+    return Reading(
+        found.triples, found.graph, found.element, found.at_ms, None, elements, rejected, last, len(found.triples)
+    )
 
 
 def next_chunk(stream: ByteStream) -> bytes:
@@ -343,6 +348,7 @@ class _Waiting:
             elements=len(self.times),
             rejected=counted.take(),
             last=last,
+            statements=len(self.lines),
         )
 
 

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
 
+from millstream.pipeline.beats import BeatSource
 from millstream.pipeline.java import find_java
 from millstream.pipeline.source import RdfSource
 from millstream.pipeline.workers import check_workers
@@ -53,6 +54,9 @@ def session(master: str | None = None, *, dedicated: bool = False, **conf: objec
     settings = {**_settings(master or submitted.get("spark.master"), dedicated=dedicated), **submitted, **given}
     if master is not None:
         settings["spark.master"] = master
+    if not running and settings["spark.master"].startswith("local"):
+        # Spark's page shows queries and data, and asks nobody who they are: it is for this machine alone.
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     for name, value in settings.items():
         # Those of a running context cannot change, and Spark warns of each.
         if not running or name.startswith("spark.sql."):
@@ -95,6 +99,7 @@ def register(spark: SparkSession) -> None:
         folder = here
 
     spark.dataSource.register(Here)
+    spark.dataSource.register(BeatSource)
     _registered[spark] = here
 
 
@@ -120,7 +125,10 @@ def _settings(master: str | None, *, dedicated: bool) -> dict[str, str]:
     cores = os.cpu_count() or 2
     settings = {
         "spark.master": where,
-        "spark.ui.enabled": "false",
+        # A run of its own is short mostly, and its page would take longer to start than it takes to be seen.
+        "spark.ui.enabled": str(not dedicated).lower(),
+        # Each session has a page of its own, on the next port that is free.
+        "spark.port.maxRetries": "100",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.defaultJavaOptions": f'-Dlog4j2.configurationFile="{_LOGGING.as_uri()}"',
         "spark.driver.memory": "2g",

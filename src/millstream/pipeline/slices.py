@@ -135,6 +135,8 @@ class Kept:
     replayed: int = 0
     rebuilt: bool = False
     stored_bytes: int = 0
+    state_bytes: int = 0
+    """All that is kept of the cell."""
     flushed: Outcome | None = None
     """What the end of all sources brought, if they ended."""
 
@@ -165,6 +167,7 @@ class Keeper(Generic[T]):
         ledger.slices.append(slice)
         kept.stored_bytes = slice.bytes
         self._tidy(store, ledger, cell)
+        kept.state_bytes = sum(s.bytes for s in ledger.slices)
         store.keep_ledger(ledger.to_json())
         if not end:
             return outcome, Living(ledger.version, token, cell), kept

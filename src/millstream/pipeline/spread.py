@@ -43,6 +43,11 @@ class StreamedSource:
     """Whether it has an order of its own beyond that of its triggers."""
 
     @property
+    def label(self) -> str:
+        """What it is called where something is wrong with it."""
+        return f"graph {self.name or 'default'}" if self.changes else str(self.name)
+
+    @property
     def fraction(self) -> Fraction | None:
         return None if self.rate is None else Fraction(self.rate)
 

@@ -16,7 +16,8 @@ import pyarrow as pa
 from millstream.operators.rows import ELEMENT, tick
 from millstream.pipeline.blobs import numbers_of, read_blob
 from millstream.pipeline.cell import Cell
-from millstream.pipeline.processor import ANSWERS, STATS, remember, to_bytes
+from millstream.pipeline.counts import COLUMNS, NOTHING, arrays_of, counts_of
+from millstream.pipeline.processor import ANSWERS, COUNTS, STATS, remember, to_bytes
 from millstream.pipeline.resting import rest_imports
 from millstream.pipeline.rows import begins_of
 from millstream.pipeline.shared import Shared
@@ -40,9 +41,10 @@ def match_elements(
         for blob in batch.column("blob"):
             answers = matcher.match(blob.as_py())
             stats = json.dumps({"elements": matcher.taken, "at_ms": None, "more": True}).encode()
-            found = [(ANSWERS, to_bytes(answers)), (STATS, stats)]
-            kinds = pa.array([kind for kind, _ in found], pa.int32())
-            yield pa.RecordBatch.from_arrays([kinds, pa.array([b for _, b in found], pa.binary())], ["kind", "blob"])
+            kinds = pa.array([ANSWERS, STATS, COUNTS], pa.int32())
+            blobs = pa.array([to_bytes(answers), stats, None], pa.binary())
+            counts = arrays_of([NOTHING, NOTHING, replace(matcher.counts, answers=answers.num_rows)])
+            yield pa.RecordBatch.from_arrays([kinds, blobs, *counts], ["kind", "blob", *COLUMNS])
 
 
 class ElementMatcher(Cell):
@@ -53,11 +55,13 @@ class ElementMatcher(Cell):
         super().__init__(replace(spread, output="istream"), 0, static)
         self._matched = 0
         self.taken = 0
+        self.counts = NOTHING
 
     def match(self, blob: bytes) -> pa.Table:
         """The answers of a chunk's elements."""
         header, batch = read_blob(blob)
         self.taken = header.elements
+        self.counts = replace(counts_of([header], self.clock), newest_ms=header.largest_ms)
         if not batch.num_rows:
             return self._query.take_table()
         at_ms = numbers_of(batch, "at")
