@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -99,3 +100,11 @@ def test_only_a_dedicated_session_on_this_machine_does_without_the_second_compil
     assert has_it("local[2]", dedicated=False)
     # Elsewhere others have a driver's time.
     assert has_it("spark://elsewhere:7077", dedicated=True)
+
+
+def test_sparks_page_is_on_and_for_this_machine_alone(spark: SparkSession) -> None:
+    assert _settings("local[2]", dedicated=False)["spark.ui.enabled"] == "true"
+    assert _settings("local[2]", dedicated=True)["spark.ui.enabled"] == "false"
+    # Spark takes the address of its page from here, and else listens on all of them.
+    assert os.environ["SPARK_LOCAL_IP"] == "127.0.0.1"
+    assert spark.sparkContext.uiWebUrl is not None
