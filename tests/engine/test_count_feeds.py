@@ -23,7 +23,7 @@ class _Everything(Matcher):
     """Has two patterns: all triples match the first, those with an even subject the second too."""
 
     def __init__(self) -> None:
-        pass
+        self.numbers = np.array([0, 1], np.int64)
 
     def match(self, triples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[override, type-arg]
         pairs = [(i, p) for i, s in enumerate(triples[:, 0].tolist()) for p in ((0, 1) if s % 2 == 0 else (0,))]

@@ -16,6 +16,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from millstream.errors import MillstreamError
+from millstream.limits import DEFAULT_LIMITS
 from millstream.pipeline import slices
 from millstream.pipeline.bucket import Bucket
 from millstream.pipeline.cell import Cell
@@ -75,7 +76,7 @@ def loaded_in_cells(batch_cells: int, seed: int, setting: Setting, plan: Spread)
             size = chance.randint(0, len(lines))
             text, lines = "\n".join(lines[:size]).encode(), lines[size:]
             packer = DatasetPacker(plan, ahead)
-            for kind, cell, blob in packed_quads(packer, graph, text, "nt", None, lambda r: None):
+            for kind, cell, blob in packed_quads(packer, graph, text, "nt", None, lambda r: None, DEFAULT_LIMITS):
                 if kind == KEPT:
                     chunks.append(blob)
                 elif kind == AHEAD:

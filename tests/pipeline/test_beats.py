@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 from millstream import pipeline
 from millstream.errors import OptionError
 from millstream.pipeline.beats import BeatReader
 from millstream.pipeline.blobs import Header, read_blob
 from millstream.pipeline.clock import Clock
-from millstream.pipeline.source import ReadAllAvailable
 from millstream.pipeline.spread import StreamedSource, spread
 
 S0, S1 = "http://e/s0", "http://e/s1"

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
+from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 from millstream import pipeline
 from millstream.errors import OptionError, SnapshotError
 from millstream.pipeline.complaints import complaint_of
+from millstream.pipeline.following import RdfStreamReader
 from millstream.pipeline.options import read_options
 from millstream.pipeline.same_job import check_plan, short_text
-from millstream.pipeline.source import RdfStreamReader, ReadAllAvailable
 from millstream.pipeline.spread import LAYOUT, StreamedSource, spread
 from tests.cli.running import millstream
 from tests.pipeline.feeding import run
