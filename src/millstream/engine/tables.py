@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from millstream.engine.batch import ElementBatch
 from millstream.kernels.relation import RowCounter
@@ -66,6 +65,8 @@ def largest_time(table: pa.Table | pa.RecordBatch) -> int | None:
     names = [i for i, name in enumerate(table.schema.names) if name == "at_ms"]
     if len(names) != 1 or not pa.types.is_integer(table.schema.field(names[0]).type):
         return None
+    from pyarrow import compute as pc
+
     largest: int | None = pc.max(table.column(names[0])).as_py()
     return largest
 
