@@ -26,7 +26,7 @@ $(BASE): pyproject.toml setup.py $(KERNELS) src/millstream/language/sparql.lark
 	@command -v $(PYTHON) >/dev/null || { echo "missing: Python 3.11 or newer (apt-get install python3 python3-venv)"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "missing: Python 3.11 or newer; set PYTHON=python3.x"; exit 1; }
 	@command -v cc >/dev/null || { echo "missing: a C compiler (apt-get install build-essential)"; exit 1; }
-	@echo "setting up $(VENV): Spark is fetched and kernels are compiled, two to three minutes the first time"
+	@echo "setting up $(VENV): Spark is fetched and kernels are compiled, a few minutes the first time"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "missing: the venv module (apt-get install python3-venv)"; exit 1; }
 	@echo "1 of 3: what kernels are built with"
 	@$(call needed,['build-system']['requires'],build.txt)
