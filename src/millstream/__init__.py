@@ -29,6 +29,7 @@ from millstream.limits import Limits
 
 if _typing.TYPE_CHECKING:
     from millstream.engine import Answer, ContinuousQuery, Engine
+    from millstream.output import Sink, file_sink
     from millstream.rdf import Rejected, StreamElement
 
 __getattr__ = _exported(
@@ -38,7 +39,9 @@ __getattr__ = _exported(
         "ContinuousQuery": "millstream.engine",
         "Engine": "millstream.engine",
         "Rejected": "millstream.rdf",
+        "Sink": "millstream.output",
         "StreamElement": "millstream.rdf",
+        "file_sink": "millstream.output",
     },
 )
 
@@ -59,9 +62,11 @@ __all__ = [
     "QueryError",
     "QuerySyntaxError",
     "Rejected",
+    "Sink",
     "SnapshotError",
     "StorageError",
     "StreamElement",
     "UnsupportedQueryError",
     "__version__",
+    "file_sink",
 ]

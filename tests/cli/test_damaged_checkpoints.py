@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from millstream.cli.checkpoint import Checkpoint, Saved
+from millstream.cli.options import RunOptions
 from millstream.errors import OptionError, SnapshotError
 from millstream.pipeline.checkpoints import Record, check_checkpoint
-from millstream.runs import RunOptions
 from tests.cli.running import SEEN, element, millstream
 
 WAY_OUT = "; put back a copy of the checkpoint, or remove it and begin anew"
@@ -63,7 +63,7 @@ def test_a_run_in_one_process_names_its_checkpoint(folder: Path, content: bytes)
 
 def test_no_byte_of_it_can_change(tmp_path: Path) -> None:
     checkpoint = Checkpoint(RunOptions((), checkpoint=tmp_path))
-    saved = Saved(b"a snapshot\nof some bytes", [{"position": 1}], {"out.csv": 5}, {"answers": [1]})
+    saved = Saved(b"a snapshot\nof some bytes", [{"position": 1}], {"out.csv": "5"}, {"answers": [1]})
     checkpoint.save(saved)
     kept = tmp_path / "embedded.checkpoint"
     whole = kept.read_bytes()
@@ -90,7 +90,7 @@ def spark_checkpoint(folder: Path) -> Path:
         "commits/0": 'v1\n{"nextBatchWatermarkMs":0}',
         "state/0/_metadata/v2/0": 'v2\n{"operatorInfo":{"operatorId":0}}\n{"batch":0}',
         "../written.json": json.dumps(
-            {"batches": {"0": 0}, "lengths": {"out.csv": 5}, "answers": [1], "late": 0, "set_aside": 0, "letters": []}
+            {"batches": {"0": 0}, "positions": {"out.csv": "5"}, "answers": [1], "late": 0, "set_aside": 0, "letters": []}
         ),
     }
     for name, text in files.items():
@@ -126,7 +126,7 @@ def test_a_run_on_spark_tells_it_before_spark_starts(folder: Path) -> None:
     assert line == f"error: checkpoint/0-q/offsets/0 is damaged: it is cut off{WAY_OUT}"
 
 
-@pytest.mark.parametrize("value", [{"batches": []}, {"lengths": {"out.csv": "5"}}, {"answers": None}, {"late": True}])
+@pytest.mark.parametrize("value", [{"batches": []}, {"positions": {"out.csv": 5}}, {"answers": None}, {"late": True}])
 def test_a_record_with_a_wrong_value_is_damaged(folder: Path, value: dict[str, object]) -> None:
     checkpoint = spark_checkpoint(folder)
     record = checkpoint.parent / "written.json"

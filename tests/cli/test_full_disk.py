@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from millstream.errors import StorageError
-from millstream.runs.files import OutputFile, replace_file
+from millstream.output.files import OutputFile, replace_file
 from tests.cli.running import PROGRAM, SEEN, element, millstream
 
 STORAGE = 3
@@ -106,7 +106,7 @@ class Small(io.FileIO):
 
 
 def test_a_piece_without_room_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("millstream.runs.files.io.FileIO", Small)
+    monkeypatch.setattr("millstream.output.files.io.FileIO", Small)
     file = OutputFile(tmp_path / "out")
     file.write(b"four")
     file.write(b"more")

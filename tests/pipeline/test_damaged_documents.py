@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -23,14 +23,14 @@ from pyspark.sql import SparkSession
 
 from millstream import Engine, Limits, Rejected
 from millstream.cli import embedded
+from millstream.cli.arguments import StreamSource
+from millstream.cli.options import RunOptions, RunQuery
+from millstream.cli.outputs import Run, Stopped
 from millstream.language import parse_query
 from millstream.pipeline.files import Found as FoundFile
 from millstream.pipeline.files import cuts_of
 from millstream.pipeline.output import rows_of
 from millstream.pipeline.reading import Part, count_elements
-from millstream.runs import Run, RunOptions, StreamSource
-from millstream.runs.options import RunQuery
-from millstream.runs.run import Stopped
 
 STREAM = "http://e/stream"
 QUERY = f"SELECT ?s ?p ?o WHERE {{ STREAM <{STREAM}> [RANGE 1ms] {{ ?s ?p ?o }} }}"
@@ -124,8 +124,8 @@ def by_engine(document: Document, path: Path, *, lateness_ms: int = 0, from_byte
 class KeptRun(Run):
     """A run that keeps what it gives."""
 
-    def emit(self, tables: Sequence[pa.Table]) -> None:
-        self.rows = [*getattr(self, "rows", []), *(row for table in tables for row in table.to_pylist())]
+    def emit(self, answers: Mapping[int, pa.Table]) -> None:
+        self.rows = [*getattr(self, "rows", []), *(row for table in answers.values() for row in table.to_pylist())]
 
     def set_aside(self, rejected: Rejected) -> None:
         self.rejected = [*getattr(self, "rejected", []), rejected]
@@ -158,7 +158,7 @@ def by_command(document: Document, path: Path, *, checkpoint: bool = False, foll
 
 def _stop_when_quiet(run: Run) -> None:
     before: object = None
-    while (now := (run.outputs, run.counts.elements, run.counts.set_aside)) != before or run.outputs is None:
+    while (now := (run.counts.elements, run.counts.set_aside)) != before or not run.sinks:
         before = now
         time.sleep(0.5)
     run.stop.set()

@@ -5,17 +5,33 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from millstream.engine.options import named_iri
 from millstream.errors import DataError, OptionError
 from millstream.language.windows import parse_duration
 from millstream.limits import Limits
+from millstream.output.files import STANDARD
 from millstream.rdf.inputs import files_of
-from millstream.runs import GraphSource, StreamSource
-from millstream.runs.options import STANDARD
 
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?\s*[A-Za-z]+\s*)+|\d+|[Pp][\w.]+")
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSource:
+    """Where the elements of a stream are: a file, folder, glob or `-`."""
+
+    iri: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSource:
+    """Where the triples of a graph, or its changes, are; None is the default graph."""
+
+    graph: str | None
+    path: str
 
 
 def stream_source(text: str) -> StreamSource:

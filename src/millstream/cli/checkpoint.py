@@ -1,7 +1,7 @@
 """Checkpoints of the embedded runner: one file, replaced as a whole, with everything a run goes on from.
 
-Invariant: the engine's state, the places in the sources, what sources hold back and the lengths of the outputs are of one
-moment between two elements. Going on from there and cutting the outputs back to those lengths gives every answer once.
+Invariant: the engine's state, the places in the sources, what sources hold back and the positions of the outputs are of one
+moment between two elements. Going on from there with the outputs opened at those positions gives every answer once.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from pyoxigraph import RdfFormat, parse
 
 from millstream.cli.feeds import Item, Position
 from millstream.cli.merging import Lane
+from millstream.cli.options import RunOptions
 from millstream.errors import OptionError
-from millstream.runs import RunOptions
-from millstream.runs.files import replace_file
+from millstream.output.files import replace_file
 
-LAYOUT = 2
+LAYOUT = 3
 _NAME = "embedded.checkpoint"
 _MAGIC = b"millstream checkpoint "
 
@@ -31,7 +31,7 @@ class Saved:
 
     snapshot: bytes
     lanes: list[dict[str, Any]]
-    lengths: dict[str, int]
+    positions: dict[str, str]
     counts: dict[str, Any]
 
 
@@ -64,7 +64,7 @@ class Checkpoint:
                     f"--checkpoint {self._path.parent}: it was made with other {name}; go on with the same, "
                     "or begin in another folder"
                 )
-        return Saved(snapshot, found["lanes"], found["lengths"], found["counts"])
+        return Saved(snapshot, found["lanes"], found["positions"], found["counts"])
 
     def refusal(self, reason: object) -> OptionError:
         """What to raise if what was kept cannot be gone on from."""
@@ -80,7 +80,7 @@ class Checkpoint:
             "layout": LAYOUT,
             "asked": self._asked,
             "lanes": saved.lanes,
-            "lengths": saved.lengths,
+            "positions": saved.positions,
             "counts": saved.counts,
         }
         content = json.dumps(head).encode() + b"\n" + saved.snapshot

@@ -10,20 +10,21 @@ import threading
 import time
 from typing import cast
 
+from millstream.cli.arguments import GraphSource, StreamSource
 from millstream.cli.checkpoint import Checkpoint, Saved, lane_state, position_of, restore_lane
 from millstream.cli.feeds import Item
 from millstream.cli.gathering import Gathered
 from millstream.cli.merging import Lane, Merge
+from millstream.cli.outputs import Run
 from millstream.cli.paced import PacedEngine
 from millstream.cli.sources import StandardInput, make_feed
 from millstream.cli.terminal import fail
 from millstream.engine.lines import graph_sources, line_sources, rate_of
 from millstream.engine.ordering import Ordering
 from millstream.errors import DataError, LateElementError, QueryError, SnapshotError
+from millstream.output.files import STANDARD
 from millstream.rdf import Rejected
 from millstream.rdf.element import bounded
-from millstream.runs import GraphSource, Run, StreamSource
-from millstream.runs.options import STANDARD
 
 # Answers are taken all the time, so nothing should ever be refused for waiting.
 _MAX_PENDING = 100_000_000
@@ -58,7 +59,7 @@ class _Embedded:
                 self._engine = cast("PacedEngine", PacedEngine.restore(saved.snapshot))
             except SnapshotError as error:
                 raise self._checkpoint.refusal(error) from None
-            run.open(saved.lengths)
+            run.open(saved.positions)
             run.counts.answers = saved.counts["answers"]
             run.counts.before = self._engine.stats["elements"]
             self._lane_late, self._lane_set_aside = saved.counts["late"], saved.counts["set_aside"]
@@ -171,7 +172,7 @@ class _Embedded:
     def _wait_for_more(self) -> None:
         self._next_turn = 0.0
         self._turn()
-        self._run.flush()
+        self._run.commit()
         self._arrived.wait(_TURN_S)
         self._arrived.clear()
 
@@ -207,7 +208,7 @@ class _Embedded:
         """Writes what was answered and set aside, and counts."""
         self._gathered.push()
         run, engine = self._run, self._engine
-        run.emit([query.take_table() for query in engine.queries])
+        run.emit({number: query.take_table() for number, query in enumerate(engine.queries)})
         for rejected in engine.rejected():
             run.set_aside(rejected)
         found = engine.stats
@@ -221,4 +222,4 @@ class _Embedded:
         """Everything as it is now, which is after everything was taken."""
         counts = {"answers": list(self._run.counts.answers), "late": self._lane_late, "set_aside": self._lane_set_aside}
         lanes = [lane_state(lane) for lane in self._lanes]
-        return Saved(self._engine.snapshot(), lanes, self._run.lengths(), counts)
+        return Saved(self._engine.snapshot(), lanes, self._run.commit(), counts)

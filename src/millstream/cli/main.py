@@ -131,19 +131,19 @@ def run(
     """
     from millstream.cli import arguments
     from millstream.cli import checkpoint as checkpoints
-    from millstream.cli import run as command
+    from millstream.cli import options as asked
     from millstream.cli.engines import choose_engine
+    from millstream.cli.run import execute
     from millstream.cli.terminal import fail
     from millstream.errors import OptionError
-    from millstream.runs import RunOptions
 
     chosen = choose_engine(engine)
     if chosen == "spark" and max_jump is not None:
         fail("--max-jump: Spark does not know it; use --engine embedded")
     try:
-        options = command.check(
-            RunOptions(
-                queries=command.read_queries(queries),
+        options = asked.check(
+            asked.RunOptions(
+                queries=asked.read_queries(queries),
                 streams=tuple(map(arguments.stream_source, stream or ())),
                 datasets=tuple(arguments.graph_source(text, "--dataset") for text in dataset or ()),
                 changes=tuple(arguments.graph_source(text, "--changes") for text in changes or ()),
@@ -158,7 +158,7 @@ def run(
                 checkpoint=None if checkpoint is None else checkpoints.checkpoint_folder(checkpoint),
                 checkpoint_every_ms=arguments.duration_ms(checkpoint_every, "--checkpoint-every"),
                 output=output,
-                format=command.choose_format(format, output),
+                format=asked.choose_format(format, output),
                 dead_letter=dead_letter,
                 strict=strict,
                 cells=cells,
@@ -168,7 +168,7 @@ def run(
         )
     except OptionError as error:
         fail(str(error))
-    command.execute(options, chosen)
+    execute(options, chosen)
 
 
 @app.command()

@@ -15,13 +15,12 @@ from millstream.cli.run import DATA, STORAGE, close_standard_output, shown
 from millstream.cli.sources import StandardInput
 from millstream.cli.terminal import fail, note
 from millstream.errors import DataError, OptionError, StorageError
+from millstream.output import DeadLetters
+from millstream.output.files import STANDARD, open_output
 from millstream.rdf import Format, OnRejected, Rejected, Rejections, format_of_path
 from millstream.rdf.inputs import ByteStream, Readable, files_of, open_file
 from millstream.rdf.mapping import Mapped, map_rows
 from millstream.rdf.templates import Template, read_template
-from millstream.runs import DeadLetters
-from millstream.runs.files import OutputFile, StandardOutput
-from millstream.runs.options import STANDARD
 
 _FORMATS = {"nquads": True, "nq": True, "ntriples": False, "nt": False}
 _INPUT_FORMATS = {"csv": False, "jsonl": True, "jsonlines": True, "ndjson": True}
@@ -126,6 +125,6 @@ def _chosen(option: str, name: str | None, known: dict[str, bool]) -> bool | Non
 
 @contextmanager
 def _opened(output: str) -> Iterator[BufferedIOBase]:
-    with StandardOutput() if output == STANDARD else OutputFile(output) as file:
+    with open_output(output) as file:
         yield file
         file.flush()

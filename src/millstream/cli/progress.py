@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 import time
 
-from millstream.runs import Counts, RunQuery
-from millstream.runs.table import shown_time
+from millstream.cli.options import RunQuery
+from millstream.cli.outputs import Counts
+from millstream.output.table import shown_time
 
 _EVERY_S = 0.2
 # Below that, how long it took says more about the machine than about the run.

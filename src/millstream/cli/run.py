@@ -8,118 +8,22 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from pathlib import PurePath
 from types import FrameType
 
 import typer
 
-from millstream.cli.arguments import check_path
+from millstream.cli.options import RunOptions
+from millstream.cli.outputs import Run, Stopped
 from millstream.cli.progress import Progress
-from millstream.cli.queries import read_query
 from millstream.cli.terminal import note
-from millstream.errors import DataError, LateElementError, MillstreamError, OptionError, QueryError, StorageError
-from millstream.language import parse_query
-from millstream.language.algebra import Form
-from millstream.rdf import Rejected, parse_time_option
-from millstream.rdf.grouping import check_element_option
-from millstream.rdf.timing import TimeKind
-from millstream.runs import OutputFormat, Run, RunOptions, RunQuery, Stopped
-from millstream.runs.formats import format_of_output
-from millstream.runs.options import STANDARD
-from millstream.runs.outputs import output_paths
+from millstream.errors import DataError, LateElementError, MillstreamError, QueryError, StorageError
+from millstream.rdf import Rejected
 
 DATA = 1
 """The exit code for bad data in a strict run."""
 STORAGE = 3
 """The exit code when something could not be written, as on a full disk."""
 INTERRUPTED = 130
-
-
-def read_queries(paths: list[str]) -> tuple[RunQuery, ...]:
-    """All queries, their warnings told; the first that is wrong ends the command."""
-    found = []
-    for path in paths:
-        file = read_query(path)
-        try:
-            query = parse_query(file.text)
-        except QueryError as error:
-            file.fail(error)
-        for warning in query.warnings:
-            note("warning", f"{file.name}: {warning}", "bold yellow")
-        found.append(RunQuery("query" if path == STANDARD else PurePath(path).stem, file.text, query))
-    return tuple(found)
-
-
-def choose_format(name: str | None, output: str | None) -> OutputFormat:
-    """What was asked for, else what the output's name tells, else a table for people and CSV for programs."""
-    if name is not None:
-        try:
-            return OutputFormat(name.lower())
-        except ValueError:
-            raise OptionError(f"--format {name}: not known; it is one of {', '.join(OutputFormat)}") from None
-    if output not in (None, STANDARD):
-        return format_of_output(str(output)) or OutputFormat.CSV
-    return OutputFormat.TABLE if sys.stdout.isatty() else OutputFormat.CSV
-
-
-def check(options: RunOptions) -> RunOptions:
-    """Refuses what cannot be, before anything is read or written."""
-    for stream in options.streams:
-        check_path(stream.path, "--stream", may_come=options.follow)
-    for dataset in options.datasets:
-        check_path(dataset.path, "--dataset")
-    for change in options.changes:
-        check_path(change.path, "--changes", may_come=options.follow)
-    check_element_option(options.element)
-    options = _checked_times(options)
-    used = [source.path for source in options.streams]
-    used += [source.path for source in (*options.datasets, *options.changes)]
-    if used.count(STANDARD) > 1:
-        raise OptionError("standard input (-) can be one source only")
-    _check_outputs(options)
-    _warn_about_streams(options)
-    return options
-
-
-def _checked_times(options: RunOptions) -> RunOptions:
-    """Changes take times from `--time` where that can tell them, unless they have an option of their own."""
-    changes_time = options.changes_time
-    if options.time is not None:
-        kind = parse_time_option(options.time).kind
-        if changes_time is None and kind in (TimeKind.RATE, TimeKind.ARRIVAL):
-            changes_time = options.time
-    if changes_time is not None and parse_time_option(changes_time).kind not in (TimeKind.RATE, TimeKind.ARRIVAL):
-        raise OptionError(f"--changes-time {changes_time}: changes do not say when they happened; use rate:N or arrival")
-    return replace(options, changes_time=changes_time)
-
-
-def _check_outputs(options: RunOptions) -> None:
-    standard = options.output in (None, STANDARD)
-    for query in options.queries:
-        if options.format is OutputFormat.N_QUADS and query.query.form is not Form.CONSTRUCT:
-            raise OptionError(
-                f"--format nquads is for CONSTRUCT; {query.name} is a {query.query.form.name} query, use csv or json"
-            )
-    if options.format is OutputFormat.PARQUET:
-        if standard:
-            raise OptionError("--format parquet needs a file: give --output PATH")
-        if options.checkpoint is not None:
-            raise OptionError("--format parquet cannot be continued from a checkpoint; use csv, tsv, json or ndjson")
-    if not standard:
-        output_paths([query.name for query in options.queries], str(options.output), options.format)
-    elif options.dead_letter == STANDARD:
-        raise OptionError("--dead-letter -: answers go to standard output already; give --output or another path")
-
-
-def _warn_about_streams(options: RunOptions) -> None:
-    given = {stream.iri for stream in options.streams}
-    read = {window.stream.value: query.name for query in options.queries for window in query.query.windows}
-    for iri, name in read.items():
-        if iri not in given:
-            note("warning", f"{name} reads the stream <{iri}>, which has no --stream: it stays empty", "bold yellow")
-    for iri in given - read.keys():
-        note("warning", f"no query reads the stream <{iri}>", "bold yellow")
 
 
 def execute(options: RunOptions, engine: str) -> None:
@@ -151,7 +55,7 @@ def execute(options: RunOptions, engine: str) -> None:
         how, code, trouble = "failed", 2, f"{name}{error}"
     if trouble is not None:
         note("error", trouble, "bold red")
-    if run.outputs is not None:
+    if run.sinks:
         if options.dead_letter is None:
             for rejected in run.dead_letters.first:
                 note("set aside", shown(rejected), "bold yellow")
@@ -168,7 +72,7 @@ def _run_on(engine: str, run: Run) -> None:
         embedded.run(run)
         return
     # By name, so that without Spark everything else is still there.
-    importlib.import_module("millstream.pipeline.job").run(run)
+    importlib.import_module("millstream.cli.spark").run(run)
 
 
 @contextmanager

@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
+from millstream.cli.arguments import GraphSource, StreamSource
 from millstream.cli.feeds import Feed, FileFeed, Item, OnRejected, Position, Reader, ThreadFeed
+from millstream.cli.options import RunOptions
+from millstream.output.files import STANDARD
 from millstream.rdf import parse_time_option, read_changes, read_elements
 from millstream.rdf.timing import TimeKind
-from millstream.runs import GraphSource, RunOptions, StreamSource
-from millstream.runs.options import STANDARD
 
 STANDARD_FORMAT = "nquads"
 """What standard input is unless told otherwise."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from millstream.engine.core import Core, Stream
     from millstream.engine.family import Family, Member
     from millstream.engine.run import QueryRun
+    from millstream.output import Sink
 
 
 def _nobody(answer: Answer) -> None:
@@ -109,6 +110,27 @@ class ContinuousQuery:
             left, self._left, self._pending = self._left, self._left.slice(0, 0), 0
             return left
         return self._decoder.table(self._taken())
+
+    @serialised
+    def to(self, sink: Sink) -> bytes:
+        """Writes what was emitted since the last take to an open sink and commits it; gives the position behind it.
+
+        Where the sink fails nothing counts as taken: opened again at its last position, it gets the same answers.
+        """
+        if self._left is not None:
+            sink.write(self._left)
+            position = sink.commit()
+            self.take_table()
+            return position
+        self._core.catch_up(self)
+        self.hold_pending()
+        written = list(self._emissions)
+        sink.write(self._decoder.table(written))
+        position = sink.commit()
+        # A sink that pushes may have brought more.
+        for emission in self._let_go()[len(written) :]:
+            self._keep(emission)
+        return position
 
     @serialised
     def solutions(self) -> Any:
@@ -245,9 +267,12 @@ class ContinuousQuery:
             return
         if self.is_new:
             pending.check(len(emission))
+        self._keep(emission)
+
+    def _keep(self, emission: Emission) -> None:
         self._emissions.append(emission)
         self._pending += len(emission)
-        pending.keep(len(emission))
+        self._core.pending.keep(len(emission))
 
     def _taken(self) -> list[Emission]:
         self._core.catch_up(self)

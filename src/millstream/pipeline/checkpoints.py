@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from millstream.errors import SnapshotError
-from millstream.runs import Run
-from millstream.runs.files import replace_file
+from millstream.output.files import replace_file
 
 WAY_OUT = "put back a copy of the checkpoint, or remove it and begin anew"
 _VERSION = re.compile(r"v\d+")
@@ -91,12 +90,12 @@ def damage_told(text: str, folder: Path) -> str | None:
 
 @dataclass(slots=True)
 class Record:
-    """Which batches a run has written, and how long its outputs were then."""
+    """Which batches a run has written, and where its outputs were then."""
 
     path: Path
     exists: bool = False
     batches: dict[str, int] = field(default_factory=dict)
-    lengths: dict[str, int] = field(default_factory=dict)
+    positions: dict[str, str] = field(default_factory=dict)
     answers: list[int] = field(default_factory=list)
     late: int = 0
     set_aside: int = 0
@@ -126,23 +125,14 @@ class Record:
             what = "says nothing of" if not self.exists else "is not of the same moment as"
             raise SnapshotError(f"{self.path} {what} {folder}, which has batches up to {done}; {WAY_OUT}")
 
-    def keep(self, number: int, id: int, run: Run) -> None:
-        """A batch of a query is written."""
-        self.batches[str(number)] = id
-        fields = {
-            "batches": self.batches,
-            "lengths": run.lengths(),
-            "answers": run.counts.answers,
-            "late": run.counts.late,
-            "set_aside": run.counts.set_aside,
-            "letters": self.letters,
-        }
-        replace_file(self.path, json.dumps(fields).encode())
+    def keep(self) -> None:
+        """Replaces what was there."""
+        replace_file(self.path, json.dumps({name: getattr(self, name) for name, _, _ in _FIELDS}).encode())
 
 
 _FIELDS = (
     ("batches", dict, int),
-    ("lengths", dict, int),
+    ("positions", dict, str),
     ("answers", list, int),
     ("late", int, int),
     ("set_aside", int, int),

@@ -17,6 +17,8 @@ from typing import Any
 
 from millstream.errors import MillstreamError, OptionError, StorageError
 
+STANDARD = "-"
+"""A path that means standard input or output."""
 _TOGETHER = 1 << 16
 # Paths that were chosen badly; everything else is the disk's.
 _CHOSEN = {
@@ -143,6 +145,15 @@ class StandardOutput(io.BufferedIOBase):
         """Whoever reads it can read all of it."""
         self._tried(sys.stdout.buffer.flush)
 
+    def sync(self) -> int:
+        """The same: it keeps nothing, so it has no length to go on from."""
+        self.flush()
+        return 0
+
+    def tell(self) -> int:
+        """Nothing that is there can be gone on with."""
+        return 0
+
     def _tried(self, do: Callable[[], Any]) -> Any:
         try:
             return do()
@@ -157,6 +168,13 @@ class StandardOutput(io.BufferedIOBase):
 
     def close(self) -> None:
         """It stays open."""
+
+
+def open_output(path: str, position: bytes | None = None) -> OutputFile | StandardOutput:
+    """A file, empty or cut back to a position, which is its length then in digits; or standard output."""
+    if position is not None and not position.isdigit():
+        raise OptionError(f"{path}: {position!r} is no position of an output file")
+    return StandardOutput() if path == STANDARD else OutputFile(path, None if position is None else int(position))
 
 
 def replace_file(path: Path, data: bytes) -> None:

@@ -6,8 +6,8 @@ Columns are as wide as what was seen so far; on a terminal, lines are cut at its
 from __future__ import annotations
 
 import datetime
+import sys
 from collections.abc import Mapping
-from io import BufferedIOBase
 from typing import Any
 
 import pyarrow as pa
@@ -17,8 +17,9 @@ from rich.console import Console
 from rich.text import Text
 
 from millstream.language.printer import Printer
+from millstream.output.files import STANDARD
+from millstream.output.sink import FormatSink, is_number
 from millstream.rdf.canonical import term_of
-from millstream.runs.writing import Writer, is_number
 
 _WIDEST = 60
 # What a value of these is can be seen.
@@ -30,41 +31,38 @@ _DATES_FROM_MS = 100_000_000_000
 _LAST_DATE_MS = 253_402_300_799_999
 
 
-class TableWriter(Writer):
+class TableSink(FormatSink):
     """A line an answer."""
 
-    def __init__(
-        self, file: BufferedIOBase, columns: tuple[str, ...], prefixes: Mapping[str, str], console: Console | None
-    ) -> None:
-        super().__init__(file, columns)
+    def __init__(self, path: str, columns: tuple[str, ...], prefixes: Mapping[str, str]) -> None:
+        super().__init__(path, columns)
         self._printer = Printer(prefixes)
-        self._console = console
-        self._names = ["at" if name == "at_ms" else "" if name == "weight" else name for name in columns]
-        self._widths = [cell_len(name) for name in self._names]
-        self._begun = False
 
     def begin(self, length: int) -> None:
+        self._names = [*self.columns[: self.head - 2], "at", "", *self.columns[self.head :]]
+        self._widths = [cell_len(name) for name in self._names]
         self._begun = length > 0
+        on_terminal = self.path == STANDARD and sys.stdout.isatty()
+        self._console = Console(highlight=False, emoji=False) if on_terminal else None
 
-    def write(self, table: pa.Table) -> None:
-        if not table.num_rows:
+    def write(self, answers: pa.Table) -> None:
+        if not answers.num_rows:
             return
-        columns = [self._cells(name, column) for name, column in zip(table.column_names, table.columns, strict=True)]
+        columns = [self._cells(place, column) for place, column in enumerate(answers.columns)]
         for place, cells in enumerate(columns):
             widest = _WIDEST if place + 1 < len(columns) else 0
             self._widths[place] = min(max(self._widths[place], *map(cell_len, cells)), max(widest, self._widths[place]))
         if not self._begun:
             self._begun = True
             self._print(self._line(tuple(self._names)), "bold")
-        weight = self.columns.index("weight")
         for row in zip(*columns, strict=True):
-            self._print(self._line(row), "green" if row[weight].startswith("+") else "red")
+            self._print(self._line(row), "green" if row[self.head - 1].startswith("+") else "red")
 
-    def _cells(self, name: str, column: pa.ChunkedArray[Any]) -> list[str]:
+    def _cells(self, place: int, column: pa.ChunkedArray[Any]) -> list[str]:
         found: list[Any] = column.to_pylist()
         if is_number(column):
-            return [f"{n:+d}" for n in found] if name == "weight" else [shown_time(n) for n in found]
-        if name == "query":
+            return [f"{n:+d}" for n in found] if place == self.head - 1 else [shown_time(n) for n in found]
+        if place < self.head:
             return [term_of(term).value for term in found]
         known = {term: self._term(term) for term in set(found)}
         return [known[term] for term in found]

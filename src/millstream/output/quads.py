@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pyarrow as pa
 
-from millstream.runs.writing import Writer
+from millstream.errors import OptionError
+from millstream.output.sink import FormatSink
 
 _GENERATED = "<http://www.w3.org/ns/prov#generatedAtTime>"
 _INTEGER = "<http://www.w3.org/2001/XMLSchema#integer>"
 
 
-class NQuadsWriter(Writer):
+class NQuadsSink(FormatSink):
     """Takes tables with the columns subject, predicate and object; triples that disappear (weight -1) are left out."""
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self._graph = 0
-        self._last_ms: int | None = None
+    def __init__(self, path: str, columns: tuple[str, ...]) -> None:
+        super().__init__(path, columns)
+        if columns[self.head :] != ("subject", "predicate", "object"):
+            raise OptionError("nquads is for answers of CONSTRUCT; use csv or json for those of others")
 
     def begin(self, length: int) -> None:
         # Graphs of an earlier run keep their names to themselves.
         self._graph = length
+        self._last_ms: int | None = None
 
-    def write(self, table: pa.Table) -> None:
-        names = ("at_ms", "weight", "subject", "predicate", "object")
+    def rows(self, answers: pa.Table) -> str:
         lines = []
-        for at_ms, weight, s, p, o in zip(*(table.column(name).to_pylist() for name in names), strict=True):
+        for at_ms, weight, s, p, o in zip(*(column.to_pylist() for column in answers.columns[-5:]), strict=True):
             if weight < 0:
                 continue
             if at_ms != self._last_ms:
@@ -35,4 +34,4 @@ class NQuadsWriter(Writer):
                 self._graph += 1
                 lines.append(f'<urn:millstream:change:{self._graph}> {_GENERATED} "{at_ms}"^^{_INTEGER} .\n')
             lines.append(f"{s} {p} {o} <urn:millstream:change:{self._graph}> .\n")
-        self.file.write("".join(lines).encode("utf-8", "replace"))
+        return "".join(lines)

@@ -1,8 +1,8 @@
 """Runs queries on Spark: `millstream run`. Each query is a streaming job of its own; what they give is written here.
 
-Every batch ends with a record, beside Spark's own checkpoint, of which batch of which query was written and how long each
-output was then. A run that goes on from a checkpoint cuts its outputs back to that, and passes over batches that were
-written although Spark does not know it yet: so each answer is written exactly once, whenever the run was stopped.
+Every batch ends with a record, beside Spark's own checkpoint, of which batch of which query was written and where each
+output was then. A run that goes on from a checkpoint opens its outputs there, and passes over batches that were written
+although Spark does not know it yet: so each answer is written exactly once, whenever the run was stopped.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from millstream.cli.outputs import Run
 from millstream.engine.feeding import fed_stream
 from millstream.errors import DataError, LateElementError, OptionError, SnapshotError, StorageError
+from millstream.output.files import STANDARD, is_full, replace_file, unwritten
 from millstream.pipeline.answers import Job, late_reason
 from millstream.pipeline.checkpoints import WAY_OUT, Record, check_checkpoint, damage_told, damaged
 from millstream.pipeline.complaints import cause_of, complaint_of, failure_of
@@ -36,9 +38,6 @@ from millstream.pipeline.slices import changed_message
 from millstream.pipeline.spool import Spool
 from millstream.pipeline.spread import Spread, StreamedSource
 from millstream.rdf import Rejected
-from millstream.runs import Run
-from millstream.runs.files import is_full, replace_file, unwritten
-from millstream.runs.options import STANDARD
 
 _LOOK_S = 0.1
 _PLAN = "millstream.json"
@@ -94,7 +93,7 @@ class _SparkRun:
             self._check_checkpoint()
             self._check_plans()
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._run.open(self._record.lengths if self._record.exists else None)
+            self._run.open(self._record.positions)
             self._run.counts.answers = list(self._record.answers or self._run.counts.answers)
             # What no pattern asks for never leaves the readers, so nobody knows how many triples there were.
             self._run.counts.triples = None
@@ -309,7 +308,7 @@ class _SparkRun:
                 self._flushed[number] = [from_bytes(blob) for blob in flushed]
                 if id > self._record.batches.get(str(number), -1):
                     self._write(number, found)
-                    self._record.keep(number, id, self._run)
+                    self._keep(number, id)
         except Exception as error:
             # Spark would tell this as an error of Java.
             self._trouble = error
@@ -337,15 +336,15 @@ class _SparkRun:
 
     def _emit(self, number: int, tables: list[pa.Table]) -> None:
         if tables:
-            everything = [self._empty(i) for i in range(len(self._options.queries))]
-            everything[number] = pa.concat_tables(tables).sort_by("at_ms")
-            self._run.emit(everything)
-            self._run.flush()
+            self._run.emit({number: pa.concat_tables(tables).sort_by("at_ms")})
 
-    def _empty(self, number: int) -> pa.Table:
-        names = self._options.queries[number].variables
-        fields: Any = [("at_ms", pa.int64()), ("weight", pa.int64()), *((name, pa.string()) for name in names)]
-        return pa.schema(fields).empty_table()
+    def _keep(self, number: int, id: int) -> None:
+        """A batch of a query is written."""
+        record, counts = self._record, self._run.counts
+        record.batches[str(number)] = id
+        record.positions, record.answers = self._run.commit(), counts.answers
+        record.late, record.set_aside = counts.late, counts.set_aside
+        record.keep()
 
     def _count(self, number: int, stats: dict[str, Any]) -> None:
         self._elements[number] = stats["elements"] + (self._elements[number] if stats["more"] else 0)
