@@ -14,7 +14,7 @@ from typing import Any
 
 import pyoxigraph as ox
 
-from millstream.rdf import coerce_triples
+from millstream.engine.triples import coerce_triples
 from tests.reference import ELEMENT, Reference
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
@@ -13,6 +13,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from millstream.errors import PendingLimitError
 from millstream.kernels.dictionary import Dictionary
+from millstream.language.algebra import Form, Query
+from millstream.operators.expressions.python_values import python_of
 from millstream.operators.rows import FOREVER, Column, Deltas
 from millstream.rdf.canonical import term_of
 
@@ -30,6 +32,18 @@ class Answer:
     at_ms: int
     weight: int
     bindings: Bindings
+    form: Form = field(default=Form.SELECT, repr=False, compare=False)
+    """What kind of query gave it."""
+
+    def python(self) -> Any:
+        """Python values: a dictionary by variable, a tuple of three for CONSTRUCT, a bool for ASK."""
+        found = {name: python_of(term) for name, term in self.bindings.items()}
+        match self.form:
+            case Form.CONSTRUCT:
+                return tuple(found.values())
+            case Form.ASK:
+                return found["boolean"]
+        return found
 
     @property
     def triple(self) -> Triple:
@@ -150,9 +164,10 @@ class AnswerSet:
 class Decoder:
     """Rows of ids to terms."""
 
-    def __init__(self, dictionary: Dictionary, names: tuple[str, ...]) -> None:
+    def __init__(self, dictionary: Dictionary, query: Query) -> None:
         self._dictionary = dictionary
-        self._names = names
+        self._names = tuple(variable.value for variable in query.columns)
+        self._form = query.form
 
     def bindings(self, columns: npt.NDArray[np.int64]) -> list[Bindings]:
         distinct, inverse = np.unique(columns, return_inverse=True)
@@ -166,7 +181,7 @@ class Decoder:
     def answers(self, emission: Emission) -> list[Answer]:
         found = self.bindings(emission.columns)
         return [
-            Answer(at_ms, weight, bindings)
+            Answer(at_ms, weight, bindings, self._form)
             for at_ms, weight, bindings in zip(emission.at_ms.tolist(), emission.weight.tolist(), found, strict=True)
         ]
 
@@ -175,7 +190,7 @@ class Decoder:
         rows: list[dict[str, str | None]] = table.drop_columns(["at_ms", "weight"]).to_pylist()
         found = [{name: term_of(text) for name, text in row.items() if text is not None} for row in rows]
         times, weights = (table[name].to_numpy().tolist() for name in ("at_ms", "weight"))
-        return [Answer(*answer) for answer in zip(times, weights, found, strict=True)]
+        return [Answer(*answer, self._form) for answer in zip(times, weights, found, strict=True)]
 
     def table(self, emissions: list[Emission]) -> pa.Table:
         width = len(self._names)

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from pyoxigraph import Triple
 
+from millstream.engine.triples import coerce_triples, lines_of
 from millstream.errors import DataError
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanner
 from millstream.kernels.scanner_summary import Summary
-from millstream.rdf import coerce_triples, lines_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Encoder:
         if isinstance(triples, str | bytes):
             return self._scoped(triples)
         if isinstance(triples, list | tuple) and (lines := lines_of(triples)) is not None:
-            # Term strings go to the scanner as they are; objects and what is odd are looked at one by one.
+            # Strings and Python values go to the scanner as text; objects and what is odd are looked at one by one.
             return self._scoped(lines)
         # Objects keep their blank nodes, so their text must not be scoped again.
         return "".join([f"{t} .\n" for t in coerce_triples(triples)]).encode(), ""

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from millstream.engine.answers import Answer, Decoder, Emission, Holding, triple_of, truth_of
+from millstream.engine.frames import installed, typed
 from millstream.engine.turns import delivering, serialised
 from millstream.language import algebra as a
 from millstream.language.printer import Printer
@@ -38,7 +39,7 @@ class ContinuousQuery:
         self.text = text
         self.output = query.output.value
         self._on_answer = on_answer
-        self._decoder = Decoder(core.dictionary, tuple(v.value for v in query.columns))
+        self._decoder = Decoder(core.dictionary, query)
         self._emissions: list[Emission] = []
         self._holding = Holding(core.dictionary)
         self._held = 0
@@ -110,6 +111,17 @@ class ContinuousQuery:
             left, self._left, self._pending = self._left, self._left.slice(0, 0), 0
             return left
         return self._decoder.table(self._taken())
+
+    def to_pandas(self) -> Any:
+        """What `take_table` gives, as a data frame of pandas: columns of numbers, booleans, dates and strings."""
+        pandas = installed("pandas")
+        nullable = {pa.int64(): pandas.Int64Dtype(), pa.bool_(): pandas.BooleanDtype()}
+        return typed(self.take_table()).to_pandas(types_mapper=nullable.get)
+
+    def to_polars(self) -> Any:
+        """What `take_table` gives, as a data frame of polars: columns of numbers, booleans, dates and strings."""
+        polars = installed("polars")
+        return polars.from_arrow(typed(self.take_table()))
 
     @serialised
     def to(self, sink: Sink) -> bytes:

@@ -1,28 +1,21 @@
-"""Terms and triples as people pass them: N-Triples text, pyoxigraph, rdflib.
-
-Invariant: whatever is passed, the answer is pyoxigraph triples or a DataError that says which item and why. rdflib is
-recognised by what its terms offer and never imported.
-"""
+"""Terms and triples as N-Triples text, one at a time."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Any, TypeGuard
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple
+from pyoxigraph import Quad, RdfFormat, Triple
 
 from millstream.errors import DataError
 from millstream.rdf.blanks import BlankScope, Term
-from millstream.rdf.element import bounded, without_repeats
+from millstream.rdf.element import bounded
 from millstream.rdf.parsing import quads_of
 
 # One term each, so that three strings cannot be cut into terms differently than passed.
-_IRI = r"<[^\x00-\x20<>\"{}|^`]*>"
-_LITERAL = rf'"(?:[^"\\\n\r]|\\.)*"(?:@[A-Za-z0-9-]+|\^\^{_IRI})?'
-_BLANK = r"_:[^\s<>\"]+"
-_TERM = re.compile(rf"{_IRI}|{_BLANK}|{_LITERAL}|<<\(.*\)>>")
-_SUBJECT, _PREDICATE, _OBJECT = (re.compile(t) for t in (rf"{_IRI}|{_BLANK}", _IRI, rf"{_IRI}|{_BLANK}|{_LITERAL}"))
+IRI = r"<[^\x00-\x20<>\"{}|^`]*>"
+LITERAL = rf'"(?:[^"\\\n\r]|\\.)*"(?:@[A-Za-z0-9-]+|\^\^{IRI})?'
+BLANK = r"_:[^\s<>\"]+"
+_TERM = re.compile(rf"{IRI}|{BLANK}|{LITERAL}|<<\(.*\)>>")
 
 
 def triple_text(triple: Triple) -> str:
@@ -41,118 +34,8 @@ def parse_term(text: str, *, scope: BlankScope | None = None) -> Term:
     >>> parse_term('"1"^^<http://www.w3.org/2001/XMLSchema#integer>').value
     '1'
     """
-    stripped = _one_term(text, "term")
-    return _parse_line(f"<x:s> <x:p> {stripped} .", scope or BlankScope(), "term").object
-
-
-def coerce_triples(triples: object, *, scope: BlankScope | None = None) -> tuple[Triple, ...]:
-    """The triples that a caller passed, in order, repeats dropped.
-
-    Taken are N-Triples text, or an iterable of pyoxigraph triples or quads (their graph is left out), rdflib triples,
-    3-tuples of N-Triples term strings or of terms, or N-Triples lines. Labels in text are nodes of this call only;
-    blank-node objects stay the nodes they are.
-    """
-    scope = scope or BlankScope()
-    if isinstance(triples, str | bytes | bytearray | memoryview):
-        return _from_text(triples, scope)
-    if isinstance(triples, Triple | Quad):
-        triples = (triples,)
-    if not isinstance(triples, Iterable):
-        raise DataError(
-            f"triples must be N-Triples text or an iterable of triples, got {type(triples).__name__}",
-            text=bounded(_shown(triples)),
-        )
-    return without_repeats(triple for position, item in enumerate(triples) for triple in _from_item(item, position, scope))
-
-
-def lines_of(triples: list[object] | tuple[object, ...]) -> str | None:
-    """N-Triples of 3-tuples of term strings, a line each, which still has to be read; None if some are not just that."""
-    lines = []
-    for item in triples:
-        if type(item) is not tuple or len(item) != 3:
-            return None
-        s, p, o = item
-        if not (type(s) is str and type(p) is str and type(o) is str):
-            return None
-        if not (_SUBJECT.fullmatch(s) and _PREDICATE.fullmatch(p) and _OBJECT.fullmatch(o)):
-            return None
-        lines.append(f"{s} {p} {o} .\n")
-    return "".join(lines)
-
-
-def _from_text(text: str | bytes | bytearray | memoryview, scope: BlankScope) -> tuple[Triple, ...]:
-    encoded = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
-    try:
-        quads = quads_of(encoded, RdfFormat.N_TRIPLES, any_terms=True)
-    except DataError as fault:
-        lines = encoded.split(b"\n")
-        line = lines[fault.line - 1] if fault.line and fault.line <= len(lines) else encoded
-        raise DataError(fault.reason, source="triples", line=fault.line, column=fault.column, text=bounded(line)) from None
-    return without_repeats(quad.triple for quad in scope.rename(quads, encoded))
-
-
-def _from_item(item: object, position: int, scope: BlankScope) -> tuple[Triple, ...]:
-    where = f"triples[{position}]"
-    match item:
-        case Triple():
-            return (item,)
-        case Quad():
-            return (item.triple,)
-        case str() | bytes() if not _is_rdflib(item):
-            try:
-                return _from_text(item, scope)
-            except DataError as error:
-                hint = "" if position > 2 else "; pass one triple as [(s, p, o)]"
-                raise DataError(f"{error.reason}{hint}", source=where, text=error.text) from None
-    parts = tuple(item) if isinstance(item, tuple | list) else ()
-    if len(parts) != 3:
-        raise DataError(
-            f"a triple is a pyoxigraph or rdflib triple or three N-Triples terms, got {_described(item)}",
-            source=where,
-            text=bounded(_shown(item)),
-        )
-    if all(isinstance(part, str) and not _is_rdflib(part) for part in parts):
-        s, p, o = (_one_term(part, f"{where}.{role}") for part, role in zip(parts, "spo", strict=True))
-        return (_parse_line(f"{s} {p} {o} .", scope, where).triple,)
-    subject, predicate, obj = (_coerce_term(part, f"{where}.{role}", scope) for part, role in zip(parts, "spo", strict=True))
-    if not isinstance(subject, NamedNode | BlankNode):
-        raise DataError(f"a subject is an IRI or a blank node, got {subject}", source=where, text=bounded(str(subject)))
-    if not isinstance(predicate, NamedNode):
-        raise DataError(f"a predicate is an IRI, got {predicate}", source=where, text=bounded(str(predicate)))
-    return (Triple(subject, predicate, obj),)
-
-
-def _coerce_term(part: object, where: str, scope: BlankScope) -> Term:
-    if isinstance(part, NamedNode | BlankNode | Literal | Triple):
-        return part
-    try:
-        if _is_rdflib(part):
-            return _from_rdflib(part)
-        if isinstance(part, str):
-            return parse_term(part, scope=scope)
-    except DataError as error:
-        raise DataError(error.reason, source=where, text=error.text) from None
-    except ValueError as error:
-        raise DataError(str(error), source=where, text=bounded(_shown(part))) from None
-    raise DataError(f"not a term: {_described(part)}", source=where, text=bounded(_shown(part)))
-
-
-def _is_rdflib(part: object) -> TypeGuard[Any]:
-    return type(part) is not str and isinstance(part, str) and hasattr(part, "n3")
-
-
-def _from_rdflib(term: Any) -> Term:
-    kinds = {kind.__name__ for kind in type(term).__mro__}
-    value = str(term)
-    if "Literal" in kinds:
-        if term.language:
-            return Literal(value, language=str(term.language))
-        return Literal(value, datatype=NamedNode(str(term.datatype))) if term.datatype else Literal(value)
-    if "BNode" in kinds:
-        return BlankNode(value)
-    if "URIRef" in kinds:
-        return NamedNode(value)
-    raise DataError(f"a {type(term).__name__} cannot stand in a triple of data", text=bounded(value))
+    stripped = one_term(text, "term")
+    return parse_line(f"<x:s> <x:p> {stripped} .", scope or BlankScope(), "term").object
 
 
 def is_one_term(text: str) -> bool:
@@ -160,16 +43,20 @@ def is_one_term(text: str) -> bool:
     return _TERM.fullmatch(text) is not None
 
 
-def _one_term(text: str, where: str) -> str:
+def one_term(text: str, where: str) -> str:
+    """The text of one term, blanks around it left out; raises DataError for what does not look like one."""
     stripped = text.strip(" \t")
     if _TERM.fullmatch(stripped) is None:
         raise DataError(
-            'not one N-Triples term (write <iri>, _:label or "text"^^<datatype>)', source=where, text=bounded(text)
+            'not one N-Triples term (write <iri>, _:label or "text"^^<datatype>; for other text pyoxigraph.Literal)',
+            source=where,
+            text=bounded(text),
         )
     return stripped
 
 
-def _parse_line(line: str, scope: BlankScope, where: str) -> Quad:
+def parse_line(line: str, scope: BlankScope, where: str) -> Quad:
+    """The one statement of a line."""
     encoded = line.encode("utf-8", "surrogatepass")
     try:
         quads = quads_of(encoded, RdfFormat.N_TRIPLES, any_terms=True)
@@ -178,17 +65,3 @@ def _parse_line(line: str, scope: BlankScope, where: str) -> Quad:
     if len(quads) != 1:
         raise DataError("not one N-Triples statement", source=where, text=bounded(line))
     return scope.rename(quads, encoded)[0]
-
-
-def _described(item: object) -> str:
-    if isinstance(item, tuple | list):
-        return f"a {type(item).__name__} of {len(item)}"
-    return f"a {type(item).__name__}"
-
-
-def _shown(item: object) -> str:
-    # A caller's repr may itself fail, and must not decide which error is seen.
-    try:
-        return repr(item)
-    except Exception:
-        return f"<{type(item).__name__}>"

@@ -5,15 +5,19 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import sys
+from datetime import datetime, timedelta, timezone
+from decimal import Decimal
 
+import pandas as pd
 import pytest
 import rdflib
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
+from millstream.engine.triples import coerce_triples, lines_of
 from millstream.errors import DataError
-from millstream.rdf import BlankScope, coerce_triples, lines_of, parse_term, term_text, triple_text
+from millstream.rdf import BlankScope, parse_term, term_text, triple_text
 
 S, P, OBJECT = NamedNode("http://e/s"), NamedNode("http://e/p"), NamedNode("http://e/o")
 TRIPLE = Triple(S, P, OBJECT)
@@ -57,7 +61,7 @@ def test_rdflib_literals_keep_their_lexical_form_and_datatype() -> None:
 
 
 def test_rdflib_is_not_imported() -> None:
-    code = "import sys, millstream.rdf; sys.exit('rdflib' in sys.modules)"
+    code = "import sys, millstream.engine.triples; sys.exit('rdflib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
@@ -105,7 +109,14 @@ def test_labels_inside_triple_terms_are_scoped_too() -> None:
         ([('"s"', "<http://e/p>", '"a"')], "subject"),
         ([(Literal("s"), P, OBJECT)], "a subject is an IRI or a blank node"),
         ([(S, BlankNode("p"), OBJECT)], "a predicate is an IRI"),
-        ([(S, P, 5)], r"triples\[0\]\.o: not a term"),
+        ([(S, P, None)], r"triples\[0\]\.o: not a term"),
+        ([(5, P, OBJECT)], r"triples\[0\]\.s: not a term"),
+        ([("http://e/s", "<http://e/p>", "x")], r"triples\[0\]\.s: not one N-Triples term \(write <iri>"),
+        ([("<http://e/s>", "<http://e/p>", "<3 you")], r"triples\[0\]\.o: .* for other text pyoxigraph.Literal"),
+        ([("<http://e/s>", "<http://e/p>", Decimal("NaN"))], r"triples\[0\]\.o: xsd:decimal has no NaN"),
+        ([("<http://e/s>", "<http://e/p>", datetime(1900, 1, 1, tzinfo=timezone(timedelta(seconds=1))))], "whole minutes"),
+        ([("<http://e/s>", "<http://e/p>", pd.NaT)], r"triples\[0\]\.o: not a term"),
+        ([("<http://e/s>", "<http://e/p>", "\ud800")], r"triples\[0\]\.o"),
         ([(rdflib.URIRef("http://e/s"), rdflib.URIRef("http://e/p"), rdflib.Variable("x"))], "Variable"),
         ([(rdflib.BNode("a b"), rdflib.URIRef("http://e/p"), rdflib.BNode("x"))], "blank node"),
         (("<http://e/s>", "<http://e/p>", "<http://e/o>"), r"pass one triple as \[\(s, p, o\)\]"),
