@@ -6,9 +6,9 @@ import pytest
 
 from millstream import Engine
 from millstream.language import parse_query
-from millstream.plan.compiler import compile_query
 from millstream.plan.conjunction import order_test
 from millstream.plan.nodes import Solutions
+from millstream.plan.passes import plan_of
 from tests.engine.notation import NAMESPACE, S
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -17,7 +17,7 @@ CONNECTED = f"PREFIX : <{NAMESPACE}> SELECT ?x ?y {{ STREAM <{S}> [ALL] {{ ?n :p
 
 
 def found_in(text: str) -> tuple[str, str, str, int] | None:
-    plan = compile_query(parse_query(CONNECTED % text))
+    plan = plan_of(parse_query(CONNECTED % text))
     assert isinstance(plan, Solutions)
     (expression,) = plan.conjunction.filters
     found = order_test(expression)

@@ -8,9 +8,9 @@ from millstream.language import parse_query
 from millstream.plan import nodes as n
 from millstream.plan.ahead import Ahead, ahead_of
 from millstream.plan.cells import Cells, cells_at_rest, cells_for
-from millstream.plan.compiler import compile_query
 from millstream.plan.explain_cells import explain_cells
 from millstream.plan.nodes import Node, in_order, leaf_patterns
+from millstream.plan.passes import plan_of
 from tests.pipeline.test_any_query_simulated import PREFIX as EXAMPLE
 from tests.pipeline.test_any_query_simulated import QUERIES
 
@@ -19,7 +19,7 @@ STREAM = "STREAM :s [RANGE 9] { ?a :p ?b }"
 
 
 def plan(query: str) -> Node:
-    return compile_query(parse_query(PREFIX + query))
+    return plan_of(parse_query(PREFIX + query))
 
 
 def ahead(query: str) -> Ahead:
@@ -74,7 +74,7 @@ def test_paths_that_nobody_asks_for_are_evaluated() -> None:
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_the_rest_has_the_columns_of_the_plan_and_knows_its_patterns(name: str) -> None:
-    whole = compile_query(parse_query(EXAMPLE + QUERIES[name]))
+    whole = plan_of(parse_query(EXAMPLE + QUERIES[name]))
     found = ahead_of(whole)
     if found is not None:
         assert found.rest.variables == whole.variables

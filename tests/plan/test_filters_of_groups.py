@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from millstream.language import parse_query
-from millstream.plan.compiler import compile_query
 from millstream.plan.nodes import Filter, Group, in_order
+from millstream.plan.passes import plan_of
 
 
 def filters_around_the_group(modifiers: str) -> tuple[int, int]:
     """How many filters are below and how many above the group."""
-    nodes = in_order(compile_query(parse_query(f"SELECT (COUNT(?x) AS ?n) {{ ?x <urn:p> ?y }} {modifiers}")))
+    nodes = in_order(plan_of(parse_query(f"SELECT (COUNT(?x) AS ?n) {{ ?x <urn:p> ?y }} {modifiers}")))
     (place,) = (i for i, node in enumerate(nodes) if isinstance(node, Group))
     filters = [i for i, node in enumerate(nodes) if isinstance(node, Filter)]
     return sum(i < place for i in filters), sum(i > place for i in filters)

@@ -6,10 +6,10 @@ import pytest
 
 from millstream.language import parse_query
 from millstream.plan.cells import Cells, cells_for
-from millstream.plan.compiler import compile_query
 from millstream.plan.explain_cells import explain_cells
 from millstream.plan.nodes import leaf_patterns
 from millstream.plan.partitioning import cuts_of, only_adds, waits_for_streams
+from millstream.plan.passes import plan_of
 
 PREFIX = "PREFIX : <http://e/>\n"
 STREAM = "STREAM :s [RANGE 9]"
@@ -18,12 +18,12 @@ NO_JOIN = ", and below that there is no join to spread"
 
 def variables(query: str) -> set[str]:
     """What can span the grid of a query."""
-    return {cut.variable.value for cut in cuts_of(compile_query(parse_query(PREFIX + query)))}
+    return {cut.variable.value for cut in cuts_of(plan_of(parse_query(PREFIX + query)))}
 
 
 def cells(query: str, most: int = 8, *, changing: bool = False) -> Cells:
     parsed = parse_query(PREFIX + query)
-    return cells_for(parsed, compile_query(parsed), most, changing=changing)
+    return cells_for(parsed, plan_of(parsed), most, changing=changing)
 
 
 def why(query: str, *, changing: bool = False) -> str:
@@ -167,7 +167,7 @@ def test_elements_are_matched_alone_unless_nothing_is_an_answer() -> None:
     ],
 )
 def test_what_a_plan_answers_over_empty_windows_and_what_more_triples_do(body: str, waits: bool, adds: bool) -> None:
-    plan = compile_query(parse_query(f"{PREFIX}SELECT * {{ {body} }}"))
+    plan = plan_of(parse_query(f"{PREFIX}SELECT * {{ {body} }}"))
     assert (waits_for_streams(plan), only_adds(plan)) == (waits, adds)
 
 
@@ -191,4 +191,4 @@ def test_explain_shows_where_triples_of_all_conjunctions_go() -> None:
         "  ?a :p ?b  to one cell by ?a",
         "  ?a :q ?c  to one cell by ?a",
     ]
-    assert len(leaf_patterns(compile_query(parse_query(PREFIX + query)))) == 2
+    assert len(leaf_patterns(plan_of(parse_query(PREFIX + query)))) == 2

@@ -6,15 +6,15 @@ import pytest
 
 from millstream import Engine
 from millstream.language import parse_query
-from millstream.plan.compiler import compile_query
 from millstream.plan.nodes import Closure, in_order
+from millstream.plan.passes import plan_of
 
 E = "http://example.org/"
 
 
 def paths(text: str) -> list[Closure]:
     query = parse_query(f"PREFIX : <{E}> SELECT * {{ {text} }}")
-    return [node for node in in_order(compile_query(query)) if isinstance(node, Closure)]
+    return [node for node in in_order(plan_of(query)) if isinstance(node, Closure)]
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 
 from millstream.language import parse_query
 from millstream.language.printer import Printer
-from millstream.plan.compiler import compile_query
 from millstream.plan.explain_plan import explain_plan
+from millstream.plan.passes import plan_of
 
 GOLDEN = {
     "negation, groups and the first of an order": (
@@ -52,7 +52,7 @@ runs as
 
 def explained(text: str) -> str:
     query = parse_query(f"PREFIX : <http://example.org/> {text}")
-    return explain_plan(compile_query(query), Printer(dict(query.prefixes)))
+    return explain_plan(plan_of(query), Printer(dict(query.prefixes)))
 
 
 @pytest.mark.parametrize("name", GOLDEN)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from millstream.language import parse_query
-from millstream.plan.compiler import compile_query
 from millstream.plan.nodes import Quads, in_order
+from millstream.plan.passes import plan_of
 
 
 def test_of_named_graphs_only_what_is_read_is_kept() -> None:
-    plan = compile_query(parse_query("SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }"))
+    plan = plan_of(parse_query("SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }"))
     (quads,) = (node for node in in_order(plan) if isinstance(node, Quads))
     assert quads.variables == (quads.graph,)
 
 
 def test_whether_a_graph_exists_needs_no_columns() -> None:
-    plan = compile_query(parse_query("SELECT * { GRAPH <http://example.org/g> { VALUES ?x { 1 } } }"))
+    plan = plan_of(parse_query("SELECT * { GRAPH <http://example.org/g> { VALUES ?x { 1 } } }"))
     (quads,) = (node for node in in_order(plan) if isinstance(node, Quads))
     assert quads.variables == ()

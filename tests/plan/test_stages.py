@@ -7,9 +7,9 @@ import pytest
 from millstream.language import parse_query
 from millstream.plan import nodes as n
 from millstream.plan.cells import Cells, cells_for
-from millstream.plan.compiler import compile_query
 from millstream.plan.explain_cells import explain_cells
 from millstream.plan.nodes import in_order, leaf_patterns
+from millstream.plan.passes import plan_of
 from millstream.plan.stages import Stages, split, stages_of
 from tests.pipeline.test_any_query_simulated import PREFIX as EXAMPLE
 from tests.pipeline.test_any_query_simulated import QUERIES
@@ -21,13 +21,13 @@ CHAIN = f"{STREAM} {{ ?a :p ?b . ?b :q ?c }}"
 
 def cells(query: str, most: int = 4) -> Cells:
     parsed = parse_query(PREFIX + query)
-    return cells_for(parsed, compile_query(parsed), most)
+    return cells_for(parsed, plan_of(parsed), most)
 
 
 def stages(query: str) -> Stages:
     grid = cells(query)
     assert grid.beyond is not None
-    return split(compile_query(parse_query(PREFIX + query)), grid.beyond)
+    return split(plan_of(parse_query(PREFIX + query)), grid.beyond)
 
 
 def kinds(root: n.Node) -> list[str]:
@@ -85,7 +85,7 @@ def test_what_needs_one_order_of_everything_is_not_split(window: str) -> None:
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_patterns_have_the_same_numbers_in_cells_as_in_the_whole_plan(name: str) -> None:
-    plan = compile_query(parse_query(EXAMPLE + QUERIES[name]))
+    plan = plan_of(parse_query(EXAMPLE + QUERIES[name]))
     for found in stages_of(plan):
         assert leaf_patterns(found.cells) == leaf_patterns(plan)
         assert not leaf_patterns(found.rest)

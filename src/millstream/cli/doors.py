@@ -16,8 +16,8 @@ from rich.text import Text
 
 from millstream.cli.terminal import output
 from millstream.engine import Answer, Engine
-from millstream.language import parse_query
 from millstream.plan.explain import explain
+from millstream.plan.passes import query_of
 
 OFFICE = "http://example.org/office/"
 STREAM = OFFICE + "badges"
@@ -112,7 +112,7 @@ def _introduce(console: Console) -> None:
     _heading(console, "Who was seen next door to whom, within the last 10 seconds?")
     console.print(_indented(QUERY))
     _heading(console, "How it is understood")
-    console.print(_indented(explain(parse_query(QUERY))))
+    console.print(_indented(explain(query_of(QUERY))))
     _heading(console, "What happens, and the answers that appear (+) and disappear (-)")
     for number, (room, next_room) in enumerate(DOORS):
         console.print(f"{'' if number else 'before':>8}  there is a door from the {room} to the {next_room}")

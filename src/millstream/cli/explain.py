@@ -10,8 +10,8 @@ from millstream.cli.queries import read_query
 from millstream.cli.terminal import note, output
 from millstream.engine import Engine
 from millstream.errors import QueryError, UnsupportedQueryError
-from millstream.language import parse_query
 from millstream.plan.explain import explain
+from millstream.plan.passes import query_of
 
 
 def explain_file(path: str, cells: int | None = None) -> None:
@@ -21,7 +21,7 @@ def explain_file(path: str, cells: int | None = None) -> None:
     """
     file = read_query(path)
     try:
-        query = parse_query(file.text)
+        query = query_of(file.text)
     except QueryError as error:
         file.fail(error)
     refused: UnsupportedQueryError | None = None

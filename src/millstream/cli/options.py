@@ -11,11 +11,12 @@ from millstream.cli.arguments import GraphSource, StreamSource, check_path
 from millstream.cli.queries import read_query
 from millstream.cli.terminal import note
 from millstream.errors import OptionError, QueryError
-from millstream.language import algebra, parse_query
+from millstream.language import algebra
 from millstream.language.algebra import Form
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.output.files import STANDARD
 from millstream.output.formats import OutputFormat, named_output
+from millstream.plan.passes import query_of
 from millstream.rdf import parse_time_option
 from millstream.rdf.grouping import check_element_option
 from millstream.rdf.timing import TimeKind
@@ -88,7 +89,7 @@ def read_queries(paths: list[str]) -> tuple[RunQuery, ...]:
     for path in paths:
         file = read_query(path)
         try:
-            query = parse_query(file.text)
+            query = query_of(file.text)
         except QueryError as error:
             file.fail(error)
         for warning in query.warnings:

@@ -25,8 +25,8 @@ from rich.table import Table
 from rich.text import Text
 
 from millstream.cli.terminal import output
-from millstream.language import parse_query
 from millstream.plan.explain_cells import explain_cells
+from millstream.plan.passes import query_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -58,7 +58,7 @@ def show() -> None:
     _heading(console, "Which ten routes did taxis take most often in the last half hour?")
     console.print(_indented(QUERY))
     _heading(console, "How it is spread")
-    console.print(_indented(explain_cells(parse_query(QUERY), CELLS)))
+    console.print(_indented(explain_cells(query_of(QUERY), CELLS)))
     folder = Path(tempfile.mkdtemp(prefix="millstream-demo-"))
     try:
         write_trips(folder / "trips")

@@ -25,7 +25,7 @@ from millstream.engine.intake import Intake
 from millstream.engine.lane import Lanes
 from millstream.engine.options import Options, named_iri
 from millstream.engine.query import ContinuousQuery
-from millstream.engine.registry import Registry, planned
+from millstream.engine.registry import Registry
 from millstream.engine.run import QueryRun
 from millstream.engine.turns import Outbox, Stopped
 from millstream.engine.unseen import Unseen
@@ -39,6 +39,7 @@ from millstream.operators.dataflow import Dataflow
 from millstream.operators.expressions import Bounds
 from millstream.operators.rows import ELEMENT, EXPIRY, FOREVER, MOST_MS, tick, time_of
 from millstream.plan.nodes import Node
+from millstream.plan.passes import planned
 
 _HOUSEKEEPING_EVERY = 4096
 

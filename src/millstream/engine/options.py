@@ -9,7 +9,6 @@ import numpy as np
 from pyoxigraph import NamedNode
 
 from millstream.errors import DataError, OptionError
-from millstream.language.algebra import Output
 from millstream.language.iris import DEFAULT_BASE, resolve
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.operators.rows import MOST_MS
@@ -56,14 +55,6 @@ def checked_time(at_ms: object) -> int:
     if not -MOST_MS <= value <= MOST_MS:
         raise DataError(f"{OUT_OF_RANGE}, got {value}")
     return value
-
-
-def output_named(name: str) -> Output:
-    try:
-        return Output(name.lower())
-    except (ValueError, AttributeError):
-        names = ", ".join(o.value for o in Output)
-        raise OptionError(f"output is one of {names}, got {name!r}.") from None
 
 
 def graph_iri(graph: str | None) -> str | None:

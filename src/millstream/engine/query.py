@@ -15,9 +15,9 @@ from millstream.language import algebra as a
 from millstream.language.printer import Printer
 from millstream.operators import stored
 from millstream.operators.rows import MOST_MS
-from millstream.plan.compiler import compile_query
 from millstream.plan.explain import explain
 from millstream.plan.explain_plan import explain_plan
+from millstream.plan.passes import plan_of
 
 if TYPE_CHECKING:
     from millstream.engine.core import Core, Stream
@@ -82,7 +82,7 @@ class ContinuousQuery:
         """The query and how it is run, as readable text."""
         options, printer = self._core.options, Printer(dict(self.query.prefixes))
         run = explain_plan(
-            compile_query(self.query),
+            plan_of(self.query),
             printer,
             summary=options.summary,
             lazy=options.lazy,

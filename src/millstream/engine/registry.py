@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,39 +18,24 @@ from millstream.engine.family import Family
 from millstream.engine.feeding import fed_stream
 from millstream.engine.hosts import Hosts
 from millstream.engine.inputs import MEMBERS
-from millstream.engine.options import output_named
 from millstream.engine.outlet import Outlet
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.run import PartRows, QueryRun
 from millstream.errors import ChangeLimitError, OptionError, PendingLimitError, UnsupportedQueryError
-from millstream.language import parse_query
 from millstream.language.algebra import Output, Query
 from millstream.operators import stored
 from millstream.operators.dataflow import Dataflow
 from millstream.operators.expressions import Evaluator
 from millstream.operators.rows import ELEMENT, MOST_MS, tick
-from millstream.plan.compiler import compile_query
 from millstream.plan.lifting import Shape, shape_of
 from millstream.plan.members import RunsApartError
 from millstream.plan.nodes import Node
+from millstream.plan.passes import output_named, plan_of, query_of
 
 if TYPE_CHECKING:
     from millstream.engine.core import Core
 
 OnAnswer = Callable[[Answer], object] | None
-
-
-@lru_cache(maxsize=64)
-def _parsed(text: str, base: str | None, output: str | None) -> Query:
-    """A query; the cells of a job, and queries that come again, ask for the same ones."""
-    query = parse_query(text, base)
-    return query if output is None else replace(query, output=output_named(output))
-
-
-@lru_cache(maxsize=64)
-def planned(text: str, base: str | None, output: str | None) -> Node:
-    """The plan of a query, likewise."""
-    return compile_query(_parsed(text, base, output))
 
 
 def _is_free(query: Query, shape: Shape | None, places: Sequence[int]) -> bool:
@@ -130,10 +114,7 @@ class Registry:
     def _made(self, text: str, output: str | None, on_answer: OnAnswer, base: str | None, now_ms: int) -> ContinuousQuery:
         if not isinstance(text, str):
             raise OptionError(f"a query is text, got {text!r}.")
-        # What is neither text nor absent is for them to refuse, and cannot be looked up.
-        known = all(option is None or isinstance(option, str) for option in (base, output))
-        query = (_parsed if known else _parsed.__wrapped__)(text, base, output)
-        handle = ContinuousQuery(self._core, query, text, on_answer)
+        handle = ContinuousQuery(self._core, query_of(text, base, output), text, on_answer)
         handle.registered_with = (base, output, now_ms)
         return handle
 
@@ -263,7 +244,7 @@ class Registry:
         if places == family.places and output is family.outlet.query.output:
             return True
         try:
-            plan = compile_query(query.query, places)
+            plan = plan_of(query.query, places)
         except (RunsApartError, UnsupportedQueryError):
             return False
         before, before_places = family.outlet, family.places
@@ -367,7 +348,7 @@ class Registry:
         constants = [() if shape is None else shape.constants for shape in shapes]
         (first, _), shape, places = ours[0], shapes[0], state["places"]
         base, output, _ = first.registered_with
-        plan = compile_query(first.query, places) if places else self._core.planned(first.text, base, output)
+        plan = plan_of(first.query, places) if places else self._core.planned(first.text, base, output)
         asked = replace(first.query, output=output_named(state["output"]))
         outlet = run.add(asked, plan, first.emit, stored.whole(state["era"], 0, self._eras))
         self._opened(outlet, is_free=_is_free(asked, shape, places))

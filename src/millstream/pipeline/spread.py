@@ -15,15 +15,13 @@ from typing import Any
 
 from pyoxigraph import BlankNode, Variable
 
-from millstream.engine.options import output_named
 from millstream.language import algebra as a
-from millstream.language import parse_query
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.plan.ahead import Ahead, ahead_of
 from millstream.plan.cells import Cells, cells_at_rest, cells_for
-from millstream.plan.compiler import compile_query
 from millstream.plan.conjunction import GraphSource, MergedSource, Source, SourcedPattern, WindowSource
 from millstream.plan.nodes import Node, Quads, in_order, leaf_patterns
+from millstream.plan.passes import planned, query_of
 from millstream.plan.sources import sources_of
 from millstream.plan.stages import Stages, split
 
@@ -74,22 +72,21 @@ class Spread:
 
     @cached_property
     def query(self) -> a.Query:
-        query = parse_query(self.text, self.base)
-        return query if self.output is None else replace(query, output=output_named(self.output))
+        return query_of(self.text, self.base, self.output)
 
     @cached_property
     def ahead(self) -> Ahead | None:
         """The plan in two, if something of it can be evaluated before streams begin: if no graph changes after that."""
         # A change names its graph as it comes, so with any source of changes all graphs may change.
-        if not self.query.windows or any(source.changes for source in self.sources):
+        if any(source.changes for source in self.sources):
             return None
-        return ahead_of(compile_query(self.query))
+        return ahead_of(planned(self.text, self.base, self.output))
 
     @cached_property
     def plan(self) -> Node:
         """What is run of the query, or what of it is evaluated ahead."""
         if self.ahead is None:
-            return compile_query(self.query)
+            return planned(self.text, self.base, self.output)
         return self.ahead.parts if self.is_ahead else self.ahead.rest
 
     @cached_property

@@ -17,8 +17,6 @@ from millstream.language.scope import exists_in, in_scope, mentioned, rewrite
 from millstream.plan import existence, joining, paths
 from millstream.plan.conjunction import GraphSource, Source, SourcedPattern, WindowSource, conjuncts
 from millstream.plan.emptiness import has_solutions_of_nothing
-from millstream.plan.fresh import with_solutions
-from millstream.plan.lifting import lifted
 from millstream.plan.members import Members
 from millstream.plan.nodes import (
     TRUTH,
@@ -39,7 +37,6 @@ from millstream.plan.nodes import (
     Unmatched,
     kept,
 )
-from millstream.plan.pruning import pruned
 from millstream.plan.scopes import NamedGraphs, Names, Scope, default_source, graph_source
 
 UNIT = Rows((), ((),))
@@ -47,19 +44,14 @@ _BOOLEAN = NamedNode("http://www.w3.org/2001/XMLSchema#boolean")
 SUB_QUERY = (a.Project, a.Group, a.Distinct, a.Reduced, a.OrderBy)
 
 
-def compile_query(query: a.Query, places: Collection[int] = ()) -> Node:
-    """The plan of a query; raises UnsupportedQueryError for what cannot run continuously.
-
-    With some places of constants it is the plan of all queries that differ in these alone: its first column then tells
-    which of them a row is for. It raises RunsApartError if they had better not be one plan.
-    """
+def compiled(query: a.Query, places: Collection[int] = ()) -> Node:
+    """The nodes of a query, constants at some places lifted; see `millstream.plan.passes`."""
     if query.form is a.Form.DESCRIBE:
         raise _refused(query, "DESCRIBE", "Write a CONSTRUCT with the triples you want of each resource.", query.place)
     windows = {w.stream.value for w in query.windows}
     if query.form is a.Form.CONSTRUCT and query.output is a.Output.RSTREAM and query.name in windows:
         what = "a CONSTRUCT with RSTREAM that reads its own stream, which would answer itself without end"
         raise _refused(query, what, "Write ISTREAM, which gives what is new alone.", query.place)
-    query = with_solutions(lifted(query, places) if places else query)
     compiler = Compiler(query, places)
     members = compiler.members
     conditions: tuple[tuple[Variable, bool], ...] = ()
@@ -72,18 +64,18 @@ def compile_query(query: a.Query, places: Collection[int] = ()) -> Node:
     tags = members.tags(node)
     match query.form:
         case a.Form.ASK:
-            return pruned(_asked(kept(node, tags), members) if tags else Ask(kept(node, ())))
+            return _asked(kept(node, tags), members) if tags else Ask(kept(node, ()))
         case a.Form.CONSTRUCT:
             node = members.with_template(node, query.template)
             columns = (*tags, *query.variables, *(v for v in node.variables if v in members.constants))
-            return pruned(Distinct(Template(kept(node, columns), query.template, columns, tags)))
+            return Distinct(Template(kept(node, columns), query.template, columns, tags))
         case _:
             seen = (*tags, *query.variables)
             if not conditions:
-                return pruned(kept(node, seen))
+                return kept(node, seen)
             keys = tuple(key for key, _ in conditions if key not in query.variables)
             node = kept(node, (*seen, *dict.fromkeys(keys)))
-            return pruned(Ordered(node, conditions, len(seen)))
+            return Ordered(node, conditions, len(seen))
 
 
 def _asked(node: Node, members: Members) -> Node:

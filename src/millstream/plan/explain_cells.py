@@ -10,18 +10,18 @@ from millstream.language import algebra as a
 from millstream.language.printer import Printer
 from millstream.plan.ahead import Ahead, ahead_of
 from millstream.plan.cells import Cells, balances, cells_at_rest, cells_for
-from millstream.plan.compiler import compile_query
 from millstream.plan.conjunction import PatternVariable
 from millstream.plan.explain_plan import draw_plan
 from millstream.plan.nodes import Node, leaf_patterns
 from millstream.plan.partitioning import cuts_of
+from millstream.plan.passes import plan_of
 from millstream.plan.stages import split
 
 
 def explain_cells(query: a.Query, cells: int, sizes: Mapping[int, float] | None = None) -> str:
     """The grid of a query as text, several lines without a final newline."""
-    whole, printer = compile_query(query), Printer(dict(query.prefixes))
-    ahead = ahead_of(whole) if query.windows else None
+    whole, printer = plan_of(query), Printer(dict(query.prefixes))
+    ahead = ahead_of(whole)
     plan = whole if ahead is None else ahead.rest
     if ahead is not None and sizes is not None:
         sizes = {place: sizes[number] for place, number in enumerate(ahead.numbers) if number in sizes}
