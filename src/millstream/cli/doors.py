@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from time import sleep
 
 from rich.console import Console
-from rich.rule import Rule
 from rich.text import Text
 
-from millstream.cli.terminal import output
+from millstream.cli.terminal import heading, indented, output
 from millstream.engine import Answer, Engine
 from millstream.plan.explain import explain
 from millstream.plan.passes import query_of
@@ -103,17 +102,17 @@ def show() -> None:
     _pause(console)
     _report(console, query.take(), None)
     counts = engine.stats
-    _heading(console, "That was all")
+    heading(console, "That was all")
     console.print(f"{counts['elements']} stream elements, {counts['answers']} changes of the answer, nothing recomputed.")
     console.print("Next: millstream explain QUERY.rq, or README.md for the same in Python.")
 
 
 def _introduce(console: Console) -> None:
-    _heading(console, "Who was seen next door to whom, within the last 10 seconds?")
-    console.print(_indented(QUERY))
-    _heading(console, "How it is understood")
-    console.print(_indented(explain(query_of(QUERY))))
-    _heading(console, "What happens, and the answers that appear (+) and disappear (-)")
+    heading(console, "Who was seen next door to whom, within the last 10 seconds?")
+    console.print(indented(QUERY))
+    heading(console, "How it is understood")
+    console.print(indented(explain(query_of(QUERY))))
+    heading(console, "What happens, and the answers that appear (+) and disappear (-)")
     for number, (room, next_room) in enumerate(DOORS):
         console.print(f"{'' if number else 'before':>8}  there is a door from the {room} to the {next_room}")
 
@@ -142,18 +141,6 @@ def _sentence(answer: Answer) -> str:
         answer.bindings[name].value.removeprefix(OFFICE) for name in ("person", "room", "neighbour", "nextRoom")
     )
     return f"{person} in the {room} is next door to {neighbour} in the {next_room}"
-
-
-def _heading(console: Console, title: str) -> None:
-    console.print()
-    if console.is_terminal:
-        console.print(Rule(Text(title, "bold"), align="left"))
-    else:
-        console.print(f"{title}\n")
-
-
-def _indented(text: str) -> Text:
-    return Text("\n".join(f"  {line}" if line else "" for line in text.split("\n")))
 
 
 def _pause(console: Console) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from io import BufferedIOBase
 from pathlib import Path
 
@@ -48,8 +48,9 @@ def map_files(
         if dead_letter == STANDARD and output == STANDARD:
             raise OptionError("--dead-letter -: elements go to standard output already; give --output or another path")
         letters.open()
-        with closing(letters), _opened(output) as file:
+        with closing(letters), open_output(output) as file:
             _map(rows, found, file, counts, lines, bool(graphs), None if strict else count)
+            file.flush()
     except OptionError as error:
         fail(str(error))
     except DataError as error:
@@ -121,10 +122,3 @@ def _chosen(option: str, name: str | None, known: dict[str, bool]) -> bool | Non
     if name.lower() not in known:
         raise OptionError(f"{option} {name}: not known; it is one of {', '.join(known)}")
     return known[name.lower()]
-
-
-@contextmanager
-def _opened(output: str) -> Iterator[BufferedIOBase]:
-    with open_output(output) as file:
-        yield file
-        file.flush()

@@ -24,7 +24,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from millstream.cli.outputs import Run
 from millstream.engine.feeding import fed_stream
-from millstream.errors import DataError, LateElementError, OptionError, SnapshotError, StorageError
+from millstream.errors import LateElementError, OptionError, SnapshotError, StorageError
 from millstream.output.files import STANDARD, is_full, replace_file, unwritten
 from millstream.pipeline.answers import Job, late_reason
 from millstream.pipeline.checkpoints import WAY_OUT, Record, check_checkpoint, damage_told, damaged
@@ -229,7 +229,7 @@ class _SparkRun:
             spark=spark,
             before=_plan_before(plan),
             limits=options.limits,
-            on_rejected=self._malformed_dataset,
+            on_rejected=self._malformed,
         )
 
     def _files(self, path: str, query: int, source: int, time: str | None = None) -> Files:
@@ -366,9 +366,9 @@ class _SparkRun:
             self._run.counts.late += 1
             self._run.set_aside(Rejected(name, None, None, reason, "\n".join(texts)[:_SHOWN_BYTES]))
 
-    def _malformed_dataset(self, rejected: Rejected) -> None:
+    def _malformed(self, rejected: Rejected) -> None:
         if self._options.strict:
-            raise DataError(rejected.reason, source=rejected.source, line=rejected.line, column=rejected.column)
+            raise rejected.as_error()
         self._run.counts.set_aside += 1
         self._run.set_aside(rejected)
 
@@ -383,13 +383,7 @@ class _SparkRun:
             streams = self._options.streams
             if not self._tells(query, streams[place].iri if place < len(streams) else None):
                 continue
-            for line in path.read_text().splitlines():
-                self._tell(json.loads(line))
+            for letter in map(json.loads, path.read_text().splitlines()):
+                place = (letter["file"], letter["line"], letter["column"])
+                self._malformed(Rejected(*place, reason=letter["reason"], text=letter["text"]))
         self._record.letters = sorted(self._read_letters)
-
-    def _tell(self, letter: dict[str, Any]) -> None:
-        place = {"source": letter["file"], "line": letter["line"], "column": letter["column"]}
-        if self._options.strict:
-            raise DataError(letter["reason"], text=letter["text"], **place)
-        self._run.counts.set_aside += 1
-        self._run.set_aside(Rejected(**place, reason=letter["reason"], text=letter["text"]))

@@ -19,12 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.rule import Rule
 from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
-from millstream.cli.terminal import output
+from millstream.cli.terminal import heading, indented, output
 from millstream.plan.explain_cells import explain_cells
 from millstream.plan.passes import query_of
 
@@ -55,10 +54,10 @@ _STEP = timedelta(seconds=4)
 def show() -> None:
     """Says what is asked, runs it, and tells the answers."""
     console = output()
-    _heading(console, "Which ten routes did taxis take most often in the last half hour?")
-    console.print(_indented(QUERY))
-    _heading(console, "How it is spread")
-    console.print(_indented(explain_cells(query_of(QUERY), CELLS)))
+    heading(console, "Which ten routes did taxis take most often in the last half hour?")
+    console.print(indented(QUERY))
+    heading(console, "How it is spread")
+    console.print(indented(explain_cells(query_of(QUERY), CELLS)))
     folder = Path(tempfile.mkdtemp(prefix="millstream-demo-"))
     try:
         write_trips(folder / "trips")
@@ -101,7 +100,7 @@ def _run(console: Console, folder: Path) -> None:
     from millstream import pipeline
     from millstream.pipeline.quiet import said_to
 
-    _heading(console, "The answer, as it changes")
+    heading(console, "The answer, as it changes")
     began = time.monotonic()
     with Status("starting Spark on this machine ...", console=console) if console.is_terminal else _said(console):
         with said_to(folder / "spark.log"):
@@ -113,7 +112,7 @@ def _run(console: Console, folder: Path) -> None:
     finally:
         with said_to(folder / "spark.log"):
             spark.stop()
-    _heading(console, "That was all")
+    heading(console, "That was all")
     trips = FILES * TRIPS_A_FILE
     console.print(f"{trips:,} trips in {FILES} files, {told.changes:,} changes of the answer in {told.triggers} triggers.")
     console.print(f"Spark took {ready - began:.0f} s to start, the query {time.monotonic() - ready:.0f} s.")
@@ -184,15 +183,3 @@ def _number(term: str) -> int:
 def _said(console: Console) -> Iterator[None]:
     console.print("starting Spark on this machine ...")
     yield
-
-
-def _heading(console: Console, title: str) -> None:
-    console.print()
-    if console.is_terminal:
-        console.print(Rule(Text(title, "bold"), align="left"))
-    else:
-        console.print(f"{title}\n")
-
-
-def _indented(text: str) -> Text:
-    return Text("\n".join(f"  {line}" if line else "" for line in text.split("\n")))

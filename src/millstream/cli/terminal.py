@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import typer
 from rich.console import Console
+from rich.rule import Rule
 from rich.text import Text
 
 USAGE = 2
@@ -36,6 +37,19 @@ def fail(message: str, code: int = USAGE) -> NoReturn:
     """Ends the command with one message and no traceback."""
     note("error", message, "bold red")
     raise typer.Exit(code)
+
+
+def heading(console: Console, title: str) -> None:
+    """Sets off what comes next: a rule on a terminal."""
+    console.print()
+    if console.is_terminal:
+        console.print(Rule(Text(title, "bold"), align="left"))
+    else:
+        console.print(f"{title}\n")
+
+
+def indented(text: str) -> Text:
+    return Text("\n".join(f"  {line}" if line else "" for line in text.split("\n")))
 
 
 def tolerate_any_encoding() -> None:

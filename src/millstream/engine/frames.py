@@ -12,8 +12,7 @@ import pyarrow as pa
 
 from millstream.errors import OptionError
 from millstream.operators.expressions.python_values import python_of
-from millstream.operators.expressions.values import lexical_of
-from millstream.rdf.canonical import term_of
+from millstream.rdf.canonical import lexical_of, term_of
 
 _TYPES: dict[object, Any] = {
     bool: pa.bool_(),
@@ -60,7 +59,7 @@ def _column(texts: list[str | None]) -> pa.Array[Any]:
         except (pa.ArrowInvalid, OverflowError):
             # Numbers of more digits than a column has.
             pass
-    return pa.array([None if text is None else text if text[0] == "_" else lexical_of(text) for text in texts], pa.string())
+    return pa.array([None if text is None else lexical_of(text) for text in texts], pa.string())
 
 
 def _kind(value: Any) -> object:

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from millstream.output.sink import FormatSink, is_number
-from millstream.output.terms import plain_text
+from millstream.rdf.canonical import lexical_of
 
 _QUOTED = re.compile(r'[",\r\n]')
 
@@ -34,7 +34,7 @@ class CsvSink(FormatSink):
         return _quoted(column)
 
     def cell(self, term: str | None) -> str:
-        return _quoted(plain_text(term))
+        return "" if term is None else _quoted(lexical_of(term))
 
 
 class TsvSink(CsvSink):

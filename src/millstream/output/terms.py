@@ -13,23 +13,6 @@ XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
 XSD_INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
 
 
-def plain_text(term: str | None) -> str:
-    r"""The value alone, as CSV has it.
-
-    >>> plain_text('"a\\"b"@en'), plain_text("<http://e/x>"), plain_text(None)
-    ('a"b', 'http://e/x', '')
-    """
-    if term is None:
-        return ""
-    first = term[0]
-    if first == "<":
-        return term if term.startswith("<<") else term[1:-1]
-    if first == "_":
-        return term
-    end = term.rindex('"')
-    return term_of(term).value if "\\" in term else term[1:end]
-
-
 def json_term(term: str) -> dict[str, Any]:
     """The object that stands for a term in SPARQL's JSON results.
 

@@ -6,7 +6,7 @@ from millstream.rdf.element import OnRejected, Rejected, Rejections, StreamEleme
 from millstream.rdf.formats import Format, format_of_path, named_format
 from millstream.rdf.patches import Change
 from millstream.rdf.readers import read_elements, read_quads
-from millstream.rdf.terms import parse_term, term_text, triple_text
+from millstream.rdf.terms import parse_term
 from millstream.rdf.times import time_ms
 from millstream.rdf.timing import parse_time_option
 
@@ -26,7 +26,5 @@ __all__ = [
     "read_changes",
     "read_elements",
     "read_quads",
-    "term_text",
     "time_ms",
-    "triple_text",
 ]

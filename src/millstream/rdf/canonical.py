@@ -6,7 +6,7 @@ import re
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _SHORT = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 
 
@@ -21,9 +21,7 @@ def term_of(text: str) -> NamedNode | BlankNode | Literal:
     if text[0] == "_":
         return BlankNode(text[2:])
     end = text.rindex('"')
-    lexical, suffix = text[1:end], text[end + 1 :]
-    if "\\" in lexical:
-        lexical = _ESCAPE.sub(_unescape, lexical)
+    lexical, suffix = unescaped(text[1:end]), text[end + 1 :]
     if not suffix:
         return Literal(lexical)
     if suffix[0] == "@":
@@ -31,6 +29,22 @@ def term_of(text: str) -> NamedNode | BlankNode | Literal:
     return Literal(lexical, datatype=NamedNode(suffix[3:-1]))
 
 
-def _unescape(match: re.Match[str]) -> str:
+def lexical_of(text: str) -> str:
+    r"""The lexical form of a literal, the IRI, or a blank node as it is.
+
+    >>> lexical_of(r'"a\"b"@en'), lexical_of("<http://e/x>"), lexical_of("_:b")
+    ('a"b', 'http://e/x', '_:b')
+    """
+    if text[0] == "<":
+        return text if text.startswith("<<") else text[1:-1]
+    return text if text[0] == "_" else unescaped(text[1 : text.rindex('"')])
+
+
+def unescaped(text: str) -> str:
+    """What stands between the quotes of a literal, as it is meant."""
+    return _ESCAPE.sub(_character, text) if "\\" in text else text
+
+
+def _character(match: re.Match[str]) -> str:
     code = match[1] or match[2]
     return chr(int(code, 16)) if code else _SHORT.get(match[3], match[3])

@@ -1,10 +1,10 @@
-"""Terms and triples as N-Triples text, one at a time."""
+"""Terms read from N-Triples text, one at a time."""
 
 from __future__ import annotations
 
 import re
 
-from pyoxigraph import Quad, RdfFormat, Triple
+from pyoxigraph import Quad, RdfFormat
 
 from millstream.errors import DataError
 from millstream.rdf.blanks import BlankScope, Term
@@ -16,16 +16,6 @@ IRI = r"<[^\x00-\x20<>\"{}|^`]*>"
 LITERAL = rf'"(?:[^"\\\n\r]|\\.)*"(?:@[A-Za-z0-9-]+|\^\^{IRI})?'
 BLANK = r"_:[^\s<>\"]+"
 _TERM = re.compile(rf"{IRI}|{BLANK}|{LITERAL}|<<\(.*\)>>")
-
-
-def triple_text(triple: Triple) -> str:
-    """The N-Triples line of a triple, without its line end."""
-    return f"{triple} ."
-
-
-def term_text(term: Term) -> str:
-    """The N-Triples text of a term."""
-    return str(term)
 
 
 def parse_term(text: str, *, scope: BlankScope | None = None) -> Term:

@@ -18,7 +18,8 @@ from millstream.operators.expressions import regex
 from millstream.operators.expressions.batch import ERROR, Batch, Ids, Truths, distinct
 from millstream.operators.expressions.bounds import Bounds
 from millstream.operators.expressions.comparing import KIND_SHIFT
-from millstream.operators.expressions.values import XSD, ExpressionError, lexical_of
+from millstream.operators.expressions.values import XSD, ExpressionError
+from millstream.rdf.canonical import lexical_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ their datatype are ILL_TYPED, those of datatypes unknown here UNKNOWN: both only
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
 
 from millstream.operators.expressions import dates, durations, numbers
+from millstream.rdf.canonical import unescaped
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
@@ -183,21 +183,6 @@ def literal(lexical: str, datatype: str) -> Value:
     return Value(found[0], value, datatype, lexical)
 
 
-_CHARACTER = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
-_NAMED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    number = match[1] or match[2]
-    return chr(int(number, 16)) if number else _NAMED.get(match[3], match[3])
-
-
-def lexical_of(text: str) -> str:
-    """The lexical form of a literal or the IRI in the same syntax, all else left unread."""
-    lexical = text[1:-1] if text[-1] == '"' or text[0] == "<" else text[1 : text.rindex('"')]
-    return _CHARACTER.sub(_unescaped, lexical) if "\\" in lexical else lexical
-
-
 def read_term(text: str) -> Value:
     """The value of a term in the N-Triples syntax that a dictionary gives."""
     if text[0] == "<":
@@ -205,9 +190,7 @@ def read_term(text: str) -> Value:
     if text[0] == "_":
         return Value(BLANK, text[2:], "", text[2:])
     end = len(text) - 1 if text[-1] == '"' else text.rindex('"')
-    lexical = text[1:end]
-    if "\\" in lexical:
-        lexical = _CHARACTER.sub(_unescaped, lexical)
+    lexical = text[1:end] if "\\" not in text else unescaped(text[1:end])
     if end == len(text) - 1:
         return Value(STRING, lexical, XSD + "string", lexical)
     if text[end + 1] == "@":
