@@ -100,3 +100,45 @@ def test_texts_of_ten_megabytes_are_read_no_further_than_needed(text, why):
 )
 def test_what_is_only_long_is_answered(text, answers):
     assert registered(text) == answers
+
+
+HOST = "SELECT * { STREAM :s [RANGE 5] { ?a :p ?b . ?b :q ?c } }"
+LONG = " ".join(f"?v{i} :p ?v{i + 1} ." for i in range(65))
+REFUSED = {
+    "a function": "SELECT * { ?a :p ?b BIND('kept' AS ?k) FILTER(:f(?a)) STREAM :s [RANGE 5] { ?b :q ?c } }",
+    "beside what another one reads": HOST.replace("} }", f"}} OPTIONAL {{ {LONG} }} }}"),
+    "above what another one reads": HOST.replace("} }", f"}} BIND('kept' AS ?k) MINUS {{ ?c :r ?d {{ {LONG} }} }} }}"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+@pytest.mark.parametrize("before", [(), (HOST,)], ids=["alone", "with another one"])
+def test_a_query_that_is_refused_leaves_nothing_behind(before, what):
+    engine, other = ms.Engine(), ms.Engine()
+    for one in (engine, other):
+        for text in before:
+            one.register(PREFIX + text)
+    with pytest.raises(ms.UnsupportedQueryError):
+        engine.register(PREFIX + REFUSED[what])
+    answers = []
+    for one in (engine, other):
+        one.register(PREFIX + "SELECT ?c (COUNT(*) AS ?n) { STREAM :s [RANGE 5] { ?a :p ?b . ?b :q ?c } } GROUP BY ?c")
+        one.push("http://x/s", "<http://x/a> <http://x/p> <http://x/b> .\n<http://x/b> <http://x/q> <http://x/c> .", 1)
+        gone = ms.Engine.restore(one.snapshot())
+        gone.advance_to(20)
+        answers.append([[str(answer) for answer in query.take()] for query in gone.queries])
+        assert all(len(found) == 1 for found in answers[-1])
+    assert answers[0] == answers[1]
+    assert len(engine._core.runs) == len(other._core.runs)
+    for query in engine.queries:
+        query.close()
+    engine.advance_to(40)
+    engine._core.housekeeping()
+    assert engine._core.dictionary.dump()[1].to_pylist() == []
+
+
+def test_what_is_too_large_together_with_others_of_its_shape_runs_by_itself():
+    engine = ms.Engine()
+    engine.insert("<http://x/a> <http://x/p> <http://x/a> .\n<http://x/b> <http://x/p> <http://x/a> .", at_ms=1)
+    queries = [engine.register(PREFIX + path(63).replace("{", f"{{ {name} :p ?v0 . ")) for name in (":a", ":b", ":c")]
+    assert [len(query.take()) for query in queries] == [1, 1, 0]

@@ -154,11 +154,12 @@ class Registry:
             bound=core.bound,
             restored=restored,
         )
-        run = core.run_of(operator)
-        self.runs.append(run)
-        return run
+        return core.run_of(operator)
 
     def _opened(self, outlet: Outlet, *, is_free: bool) -> None:
+        """An outlet has come to its run, which may be new."""
+        if len(outlet.run.outlets) == 1:
+            self.runs.append(outlet.run)
         outlet.on_constructed = self._core.feeding.offer
         for iri in sorted(outlet.streams):
             readers = self._core.known_stream(iri).runs
@@ -244,11 +245,10 @@ class Registry:
         if places == family.places and output is family.outlet.query.output:
             return True
         try:
-            plan = plan_of(query.query, places)
+            outlet = self._outlet_of(query, plan_of(query.query, places), shape, places, output)
         except (RunsApartError, UnsupportedQueryError):
             return False
         before, before_places = family.outlet, family.places
-        outlet = self._outlet_of(query, plan, shape, places, output)
         members = family.go_on_with(outlet, places)
         # To those that have windows nothing has happened yet; the others have been told.
         family.mute()

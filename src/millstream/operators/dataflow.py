@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from millstream.errors import UnsupportedQueryError
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators import stored
 from millstream.operators.arriving import ArrivingLeaf
@@ -28,7 +29,7 @@ from millstream.operators.layout import Root, Step, steps_below
 from millstream.operators.numbering import number_of, one_number_a_change
 from millstream.operators.operator import Operator
 from millstream.operators.quads import QuadLeaf
-from millstream.operators.rows import MOST_MS, Arrivals, Deltas
+from millstream.operators.rows import FOREVER, MOST_MS, Arrivals, Deltas
 from millstream.operators.rowwise import RowWise
 from millstream.plan.conjunction import SourcedPattern
 from millstream.plan.nodes import Arriving, Given, Node, Quads, Solutions
@@ -92,31 +93,40 @@ class Dataflow:
     def add(self, plan: Node, era: int = 0) -> Root:
         """A plan that has been shown nothing: its leaves are to be fed what there is, then it begins."""
         root = Root(plan, era)
-        for step in steps_below(root.step, self._steps):
-            place = self._steps[step] = len(self._steps)
-            self._new.add(place)
-            self._operators.append(self._made(step))
-            match step.node:
-                case Solutions(conjunction):
-                    first = self._next_pattern if self._restored is None else stored.whole(next(self._restored), 0, MOST_MS)
-                    self._next_pattern = max(self._next_pattern, first + len(conjunction.patterns))
-                    operator = ConjunctionOperator(
-                        conjunction,
-                        self._dictionary,
-                        self._evaluator,
-                        first=first,
-                        lazy=self._lazy,
-                        adaptive=self._adaptive,
-                        bound=self._bound,
-                    )
-                    self._leaves[place] = Leaf(operator, first)
-                case Quads() as quads:
-                    self._quads[place] = QuadLeaf(quads, self._dictionary)
-                case Arriving(part, variables) | Given(part, variables):
-                    self._arriving[place] = ArrivingLeaf(part, len(variables), self._dictionary)
         self.roots.append(root)
+        try:
+            for step in steps_below(root.step, self._steps):
+                self._add(step)
+        except UnsupportedQueryError:
+            # Operators say what they do not run: then it is as if the plan had never come.
+            self.drop(root, -FOREVER)
+            raise
         self._arrange()
         return root
+
+    def _add(self, step: Step) -> None:
+        place, made = len(self._steps), self._made(step)
+        match step.node:
+            case Solutions(conjunction):
+                first = self._next_pattern if self._restored is None else stored.whole(next(self._restored), 0, MOST_MS)
+                operator = ConjunctionOperator(
+                    conjunction,
+                    self._dictionary,
+                    self._evaluator,
+                    first=first,
+                    lazy=self._lazy,
+                    adaptive=self._adaptive,
+                    bound=self._bound,
+                )
+                self._leaves[place] = Leaf(operator, first)
+                self._next_pattern = max(self._next_pattern, first + len(conjunction.patterns))
+            case Quads() as quads:
+                self._quads[place] = QuadLeaf(quads, self._dictionary)
+            case Arriving(part, variables) | Given(part, variables):
+                self._arriving[place] = ArrivingLeaf(part, len(variables), self._dictionary)
+        self._steps[step] = place
+        self._operators.append(made)
+        self._new.add(place)
 
     def drop(self, root: Root, at_tick: int) -> None:
         """Lets go of a plan, and of the terms that only it needs."""
