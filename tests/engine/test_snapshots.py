@@ -80,14 +80,23 @@ def test_other_bytes_are_refused(data: bytes, said: str) -> None:
         (("core", "queries", 0, "family"), -1),
         (("core", "before"), None),
         (("options", "lateness_ms"), -5),
+        (("core", "before"), 400),
+        (("ordering", 0), None),
+        (("ordering", 0), -28),
+        (("ordering", 0), 27),
+        (("ordering", 1), 25),
         (("ordering", 2), "many"),
+        (("ordering", 3, 0, 0), -25),
+        (("ordering", 3, 0, 0), 22),
+        (("ordering", 3, 1, 0), 29),
     ],
 )
 def test_a_snapshot_with_a_wrong_value_is_refused(path: tuple[Any, ...], value: Any) -> None:
-    engine = Engine()
+    engine = Engine(lateness_ms=6)
     engine.insert("<http://e/a> <http://e/p> <http://e/b> .")
-    engine.register("SELECT * WHERE { STREAM <http://e/s> [RANGE 10] { ?x <http://e/p> ?y } }")
-    engine.push("http://e/s", "<http://e/a> <http://e/p> <http://e/b> .", at_ms=1)
+    engine.register("SELECT * WHERE { STREAM <http://e/s> [RANGE 30] { ?x <http://e/p> ?y } }")
+    for at_ms in (1, 25, 28):
+        engine.push("http://e/s", "<http://e/a> <http://e/p> <http://e/b> .", at_ms=at_ms)
     whole = unpack(engine.snapshot())
     assert Engine.restore(pack(whole)).stats == engine.stats
     state = whole

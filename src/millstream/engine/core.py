@@ -396,8 +396,10 @@ class Core:
             **self.registry.dump(),
         }
 
-    def check(self) -> None:
-        """Raises if what a snapshot kept apart does not fit together."""
+    def check(self, low_ms: int) -> None:
+        """Raises if what a snapshot kept apart does not fit together; `low_ms` is the earliest time that is not late."""
+        if self.has_begun and low_ms < self.clock_ms:
+            raise ValueError("a time has passed and is not over")
         for run in self.runs:
             if not self.before - 1 <= run.tick <= max(self.before - 1, self.now_tick):
                 raise ValueError("a query is not where time is")

@@ -410,10 +410,10 @@ class Engine:
             options = state["options"]
             engine = cls(**{**options, "limits": Limits.of(options["limits"])})
             engine._core.load(state["core"])
-            engine._core.check()
             largest_ms, passed_ms, arrivals, flat = state["ordering"]
             held = [(*row[:2], stored_happening(engine._core.dictionary, *row[2:])) for row in flat]
             engine._ordering.load(largest_ms, passed_ms, arrivals, held)
+            engine._core.check(engine._ordering.bounds[0])
             for _, _, what in held:
                 engine._core.dictionary.hold(triples_of(what).ravel())
         return engine

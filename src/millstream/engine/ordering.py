@@ -118,17 +118,21 @@ class Ordering(Generic[T]):
         return self._largest_ms, self._passed_ms, self._arrivals, sorted(self._held, key=lambda h: h[:2])
 
     def load(self, largest_ms: int | None, passed_ms: int | None, arrivals: int, held: list[tuple[int, int, T]]) -> None:
-        for at_ms in (largest_ms, passed_ms, *(at_ms for at_ms, _, _ in held)):
+        times = [at_ms for at_ms, _, _ in held]
+        for at_ms in (largest_ms, passed_ms, *times):
             if at_ms is not None and (type(at_ms) is not int or abs(at_ms) > MOST_MS + 1):
                 raise ValueError(f"{at_ms!r} is not a time")
         numbers = [number for _, number, _ in held]
         if type(arrivals) is not int or len(set(numbers)) < len(numbers) or not all(0 < n <= arrivals for n in numbers):
             raise ValueError("what is held is not numbered as it came")
-        if held and largest_ms is None:
-            raise ValueError("something is held, and no time was seen")
         self._largest_ms, self._passed_ms, self._arrivals = largest_ms, passed_ms, arrivals
         self._held = sorted(held, key=lambda h: h[:2])
         if largest_ms is not None:
             self._reach(largest_ms - self.lateness_ms, largest_ms)
         if passed_ms is not None:
             self._reach(passed_ms + 1, passed_ms)
+        if times and (largest_ms is None or not self._still_waits(min(times)) or max(times) > largest_ms):
+            raise ValueError("something is held whose time has passed, or was never seen")
+
+    def _still_waits(self, at_ms: int) -> bool:
+        return at_ms >= self._low_ms and at_ms > self.reached_ms
