@@ -468,7 +468,12 @@ class Reference:
 
     def _process_fed(self) -> None:
         while self._fed:
-            self._element(*self._fed.pop(0))
+            stream, triples, at_ms, awaited = self._fed.pop(0)
+            if self._reached is None and any(stream in query.streams for query in self.queries):
+                # Somebody sees an element: time has come to it, and what is earlier is late.
+                self._reach(at_ms)
+                self._passed, self._tick = at_ms - 1, (at_ms, ELEMENT)
+            self._element(stream, triples, at_ms, awaited)
 
     def _feeding_order(self) -> list[ReferenceQuery]:
         """The queries as registered, but each after those that feed the streams it reads."""

@@ -6,7 +6,7 @@ looks at them, or now and then, when the dictionary is also told what it may for
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any, TypeAlias
@@ -126,6 +126,8 @@ class Core:
         self.value_bounds = Bounds(options.limits)
         self.lock: RLock | Stopped = RLock()
         """Held by whoever touches anything of this."""
+        self.on_begun: Callable[[int], None] = lambda at_ms: None
+        """Told when time begins without any input."""
         self.outbox = Outbox()
         """For callbacks, which must not run before a change has reached all queries."""
         self.bound = RowBound(options.limits.change_rows, self._stop)
@@ -176,9 +178,17 @@ class Core:
 
     @property
     def now_tick(self) -> int:
-        """The tick of something that happens now: among the elements of this millisecond, unless that is over."""
-        now = tick(self.clock_ms, ELEMENT)
+        """The tick of something that happens now: among the elements of this millisecond, unless that is over.
+
+        Before anything has happened the clock shows t0, and what comes may be earlier: it is before all of that.
+        """
+        now = tick(time_of(max(self.before - 1, NEVER)), ELEMENT)
         return now if self.before <= now + 1 else self.before
+
+    def begin(self, at_ms: int) -> None:
+        """Time begins, with something that was constructed before any input had a time: what comes earlier is late."""
+        self.before = tick(at_ms, ELEMENT) + 1
+        self.on_begun(at_ms)
 
     def pass_time(self, before: int) -> None:
         if self.feeding.active:
@@ -396,10 +406,8 @@ class Core:
             **self.registry.dump(),
         }
 
-    def check(self, low_ms: int) -> None:
-        """Raises if what a snapshot kept apart does not fit together; `low_ms` is the earliest time that is not late."""
-        if self.has_begun and low_ms < self.clock_ms:
-            raise ValueError("a time has passed and is not over")
+    def check(self) -> None:
+        """Raises if what a snapshot kept apart does not fit together."""
         for run in self.runs:
             if not self.before - 1 <= run.tick <= max(self.before - 1, self.now_tick):
                 raise ValueError("a query is not where time is")

@@ -70,6 +70,7 @@ class Engine:
         self._core = Core(self._options)
         self._encoder = Encoder(self._core.dictionary)
         self._ordering: Ordering[Happening] = Ordering(lateness_ms, max_jump_ms)
+        self._core.on_begun = self._ordering.begin
         self._singles = Singles(self._core, self._ordering)
         self._aside = Aside(self._core, self._ordering, strict=strict)
         self._caution = Caution(self)
@@ -410,10 +411,12 @@ class Engine:
             options = state["options"]
             engine = cls(**{**options, "limits": Limits.of(options["limits"])})
             engine._core.load(state["core"])
+            engine._core.check()
             largest_ms, passed_ms, arrivals, flat = state["ordering"]
             held = [(*row[:2], stored_happening(engine._core.dictionary, *row[2:])) for row in flat]
+            if engine._core.has_begun:
+                engine._ordering.begin(engine._core.clock_ms)
             engine._ordering.load(largest_ms, passed_ms, arrivals, held)
-            engine._core.check(engine._ordering.bounds[0])
             for _, _, what in held:
                 engine._core.dictionary.hold(triples_of(what).ravel())
         return engine

@@ -132,6 +132,8 @@ class Feeding:
                 )
             stream_iri, triples, at_ms, prolongs = self._waiting.popleft()
             stream = self._core.stream(stream_iri)
+            if stream.runs and not self._core.has_begun:
+                self._core.begin(at_ms)
             size = len(triples)
             batch = ElementBatch(
                 stream_iri,

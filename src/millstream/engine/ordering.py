@@ -70,6 +70,10 @@ class Ordering(Generic[T]):
             self._largest_ms = at_ms
             self._reach(at_ms - self.lateness_ms, at_ms)
 
+    def begin(self, at_ms: int) -> None:
+        """Time is there, though nothing has come with one: what is earlier is late, and the first may be anywhere ahead."""
+        self._low_ms = max(self._low_ms, at_ms)
+
     def _reach(self, low_ms: int, last_ms: int) -> None:
         if low_ms > self._low_ms:
             self._low_ms = low_ms

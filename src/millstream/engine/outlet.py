@@ -53,7 +53,7 @@ class Outlet:
             return CloseReporter(self.query.output, width, emit, steps, run.t0_ms, run.dictionary, self._arrangement)
         if self.query.output is a.Output.RSTREAM:
             return EverythingReporter(width, emit, self._arrangement)
-        return ChangeReporter(self.query.output, width, emit, on_grids=bool(steps))
+        return ChangeReporter(self.query.output, width, emit, run.t0_ms, on_grids=bool(steps))
 
     @property
     def steps_ms(self) -> list[int]:

@@ -10,13 +10,15 @@ import numpy.typing as npt
 
 from millstream.engine.answers import AnswerSet, Emission, Holding, consolidate
 from millstream.engine.arrangement import Arrangement
-from millstream.engine.feeds import grid_after
+from millstream.engine.feeds import NEVER, grid_after
 from millstream.kernels.dictionary import Dictionary
 from millstream.language.algebra import Output
 from millstream.operators import stored
-from millstream.operators.rows import GRID, MOST_MS, Column, Deltas, tick, time_of
+from millstream.operators.rows import ELEMENT, GRID, MOST_MS, Column, Deltas, tick, time_of
 
 Emit = Callable[[Emission], None]
+BEFORE_ALL = NEVER + ELEMENT
+"""The tick of what happens before anything else has come, which is told at t0."""
 _SUMMED_UP = 1 << 12
 _ROWS_AT_ONCE = 1 << 16
 _FEW = 8
@@ -42,9 +44,10 @@ def select(output: Output, columns: npt.NDArray[np.int64], at_ms: Column, weight
 class ChangeReporter:
     """ISTREAM, DSTREAM and CHANGES after every change."""
 
-    def __init__(self, output: Output, width: int, emit: Emit, *, on_grids: bool) -> None:
+    def __init__(self, output: Output, width: int, emit: Emit, t0_ms: int, *, on_grids: bool) -> None:
         self._output = output
         self._emit = emit
+        self._t0_ms = t0_ms
         self._on_grids = on_grids
         self.emits_ends = output is not Output.ISTREAM
         self.answers: AnswerSet | None = None
@@ -57,7 +60,8 @@ class ChangeReporter:
             columns, at_tick, weight = _one_change_a_grid_tick(deltas)
         if self.answers is not None:
             self.answers.apply(columns, weight)
-        emission = select(self._output, columns, at_tick >> 2, weight)
+        at_ms = at_tick >> 2 if upto > BEFORE_ALL else np.full(len(weight), self._t0_ms, np.int64)
+        emission = select(self._output, columns, at_ms, weight)
         if len(emission.weight):
             self._emit(emission)
 

@@ -19,7 +19,7 @@ from millstream.engine.datasets import Triples
 from millstream.engine.feeds import NEVER, EventFeed, StepFeed
 from millstream.engine.inputs import MEMBERS, Input
 from millstream.engine.outlet import Outlet
-from millstream.engine.reporting import CloseReporter, Emit, EverythingReporter
+from millstream.engine.reporting import BEFORE_ALL, CloseReporter, Emit, EverythingReporter
 from millstream.engine.visible import VisibleTicks
 from millstream.kernels.dictionary import Dictionary
 from millstream.language import algebra as a
@@ -287,7 +287,7 @@ class QueryRun:
             self.operator.graph_changed(graph, triples, op, at_tick, self.contents.change)
         self._report(at_tick, [o for o in self.outlets if o.has_first_change_ahead and o.sources.has(graph)])
         if self._everything is not None:
-            self._everything.changed(time_of(at_tick))
+            self._everything.changed(time_of(at_tick) if at_tick > BEFORE_ALL else self.t0_ms)
 
     def pass_time(self, before: int) -> None:
         """Lets happen what time brings by itself at ticks before this one."""
