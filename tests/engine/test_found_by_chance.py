@@ -201,3 +201,19 @@ def test_a_snapshot_has_nothing_of_merged_windows_that_has_ended() -> None:
     engine.delete(nt("a p b"), at_ms=2)
     engine.advance_to(20)
     Engine.restore(engine.snapshot()).finish()
+
+
+@pytest.mark.parametrize("order", ["ASC(?o) LIMIT 3", "DESC(?o) LIMIT 3", "ASC(?o) OFFSET 9", "DESC(?o) OFFSET 9"])
+def test_literals_of_all_kinds_have_one_order(order: str) -> None:
+    xsd = "http://www.w3.org/2001/XMLSchema#"
+    typed = [
+        ("0", "integer"),
+        ("0.5", "decimal"),
+        ("0.5", "double"),
+        ("true", "boolean"),
+        ("false", "boolean"),
+        ("n", "integer"),
+    ]
+    literals = ['""', '"n"', '"n"@en', '"n"@de', *(f'"{text}"^^<{xsd}{name}>' for text, name in typed)]
+    steps = [Step("insert", None, (f"<{NAMESPACE}a> <{NAMESPACE}p> {o} .",), at_ms) for at_ms, o in enumerate(literals)]
+    check(scenario(f"SELECT ?o {{ ?s :p ?o }} ORDER BY {order}", insert(0, "a p b"), *steps))
