@@ -384,6 +384,6 @@ class _SparkRun:
             if not self._tells(query, streams[place].iri if place < len(streams) else None):
                 continue
             for letter in map(json.loads, path.read_text().splitlines()):
-                place = (letter["file"], letter["line"], letter["column"])
-                self._malformed(Rejected(*place, reason=letter["reason"], text=letter["text"]))
+                file, line, column, reason = (letter[name] for name in ("file", "line", "column", "reason"))
+                self._malformed(Rejected(file, line, column, reason, letter["text"]))
         self._record.letters = sorted(self._read_letters)

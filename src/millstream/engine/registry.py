@@ -26,7 +26,7 @@ from millstream.language.algebra import Output, Query
 from millstream.operators import stored
 from millstream.operators.dataflow import Dataflow
 from millstream.operators.expressions import Evaluator
-from millstream.operators.rows import ELEMENT, MOST_MS, tick
+from millstream.operators.rows import MOST_MS
 from millstream.plan.lifting import Shape, shape_of
 from millstream.plan.members import RunsApartError
 from millstream.plan.nodes import Node
@@ -196,7 +196,7 @@ class Registry:
     def _start(self, run: QueryRun, members: Any = None, given: PartRows | None = None) -> None:
         core = self._core
         contents = {name: graph.triples() for name, graph in core.graphs.items()}
-        run.start(contents if members is None else {**contents, MEMBERS: members}, core.clock_ms, core.before - 1, given)
+        run.start(contents if members is None else {**contents, MEMBERS: members}, core.now_tick, core.before - 1, given)
 
     def _era(self) -> int:
         """The number of the time since which nothing has happened to anybody."""
@@ -229,7 +229,7 @@ class Registry:
         if member is None:
             member = family.add(shape.constants)
             family.take(query, member)
-            family.show(member, core.before - 1 if has_windows else tick(core.clock_ms, ELEMENT))
+            family.show(member, core.before - 1 if has_windows else core.now_tick)
             if family.names_stream_terms:
                 core.readers_changed(family.run.streams)
         else:

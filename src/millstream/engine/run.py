@@ -135,25 +135,25 @@ class QueryRun:
 
     # What happens -----------------------------------------------------------------------------------------------------
 
-    def start(self, graphs: dict[str | None, Triples], at_ms: int, passed: int, given: PartRows | None = None) -> None:
+    def start(self, graphs: dict[str | None, Triples], now: int, passed: int, given: PartRows | None = None) -> None:
         """Shows the query that came last the datasets as they are.
 
-        Over datasets alone this is the first answer set, at the clock. `passed` is the last tick that is over: what the
-        query sees comes after it. A query with windows keeps what the datasets give by themselves for its first change.
-        `given` are rows of parts of the plan that ran before.
+        Over datasets alone this is the first answer set, now. `passed` is the last tick that is over: what the query sees
+        comes after it. A query with windows keeps what the datasets give by themselves for its first change. `given` are
+        rows of parts of the plan that ran before.
         """
-        at_tick = passed if self.outlets[-1].query.windows else tick(at_ms, ELEMENT)
+        at_tick = passed if self.outlets[-1].query.windows else now
         pieces = [
             part
             for name, some in graphs.items()
             for part in self.contents.graph_pieces(name, some, at_tick, 1, self._unshown)
         ]
         named = [(name, triples) for name, triples in graphs.items() if name is not None and name != MEMBERS]
-        self._start(pieces, named, at_ms, at_tick, passed, given)
+        self._start(pieces, named, at_tick, given)
 
     def start_rows(self, rows: list[GraphRows], passed: int, given: PartRows | None = None) -> None:
         """As `start` for a query with windows, of which this run has only a part: rows that are meant for patterns."""
-        self._start([part for some in rows for part in self.contents.graph_rows(some)], [], 0, passed, passed, given)
+        self._start([part for some in rows for part in self.contents.graph_rows(some)], [], passed, given)
 
     def members_changed(self, triples: Triples, op: int, at_tick: int) -> None:
         """Queries join those that the run is for, or leave them: nothing that happens to anybody else.
@@ -168,12 +168,7 @@ class QueryRun:
             outlet.keep_initial(deltas)
             self.tick = at_tick
         else:
-            # Before anything has happened the clock shows t0, and what comes may be earlier.
-            passed = self.tick
-            try:
-                self._report(at_tick)
-            finally:
-                self.tick = passed
+            self._report(at_tick)
 
     def start_arrived(self, part: Column, rows: Deltas, passed: int) -> None:
         """As `start` for the rest of a plan, of which parts run elsewhere: what those give at the start."""
@@ -192,15 +187,7 @@ class QueryRun:
         for outlet in self.outlets:
             outlet.report_initial()
 
-    def _start(
-        self,
-        pieces: Pieces,
-        named: list[tuple[str, Triples]],
-        at_ms: int,
-        at_tick: int,
-        passed: int,
-        given: PartRows | None,
-    ) -> None:
+    def _start(self, pieces: Pieces, named: list[tuple[str, Triples]], at_tick: int, given: PartRows | None) -> None:
         outlet, first = self.outlets[-1], self.contents.change + 1
         self.contents.feed(pieces)
         if given is not None:
@@ -212,14 +199,12 @@ class QueryRun:
         for graph, triples in named:
             self.operator.show_graph(graph, triples, at_tick, first)
         deltas = self.operator.begin(outlet.root, at_tick, first)
+        self.tick = max(self.tick, at_tick)
         if outlet.query.windows:
             outlet.keep_initial(deltas)
         else:
-            self.tick = max(self.tick, at_tick)
             outlet.report(deltas, at_tick)
-            if self._everything is not None:
-                self._everything.changed(at_ms)
-        self.tick = passed
+            self._tell_everything(at_tick)
 
     def elements(self, batch: ElementBatch) -> None:
         """Elements of one of its streams."""
@@ -286,6 +271,9 @@ class QueryRun:
             self.contents.change = before + 1
             self.operator.graph_changed(graph, triples, op, at_tick, self.contents.change)
         self._report(at_tick, [o for o in self.outlets if o.has_first_change_ahead and o.sources.has(graph)])
+        self._tell_everything(at_tick)
+
+    def _tell_everything(self, at_tick: int) -> None:
         if self._everything is not None:
             self._everything.changed(time_of(at_tick) if at_tick > BEFORE_ALL else self.t0_ms)
 
