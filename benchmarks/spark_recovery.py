@@ -19,7 +19,7 @@ from millstream.pipeline.cell import Cell
 from millstream.pipeline.continuous import files as files_of
 from millstream.pipeline.continuous import plan_job
 from millstream.pipeline.packing import Packer
-from millstream.pipeline.reading import Part as FilePart
+from millstream.pipeline.parts import Part as FilePart
 from millstream.pipeline.reading import read_part
 from millstream.pipeline.slices import Keeper, Living, cell_keeper
 from millstream.pipeline.spread import StreamedSource, spread
@@ -64,7 +64,9 @@ def _blobs(packer: Packer, path: Path, sequence: int) -> list[bytes]:
     file = FilePart(path=str(path), end=path.stat().st_size, sequence=sequence, time=RATE)
     packer.begin()
     readings = read_part(file, packer.dictionary, packer.summary, on_rejected=_unexpected)
-    return [blob for chunk, reading in enumerate(readings) for _, blob in packer.pack(file, reading, chunk)]
+    for chunk, reading in enumerate(readings):
+        packer.add(file, reading, chunk)
+    return [blob for _, blob in packer.take()]
 
 
 def _unexpected(rejected: object) -> None:

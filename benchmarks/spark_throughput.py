@@ -23,7 +23,7 @@ from benchmarks.workloads import QUERIES, STREAM, Patterns, cqels, universities
 from millstream.pipeline.cell import Cell
 from millstream.pipeline.keys import keys_of
 from millstream.pipeline.packing import Packer
-from millstream.pipeline.reading import Part as FilePart
+from millstream.pipeline.parts import Part as FilePart
 from millstream.pipeline.reading import read_part
 from millstream.pipeline.slices import Keeper, Living, cell_keeper
 from millstream.pipeline.spread import StreamedSource, spread
@@ -136,9 +136,11 @@ def steps(
             clock.begin()
             for chunk, reading in enumerate(read_part(file, packer.dictionary, packer.summary, on_rejected=_unexpected)):
                 clock.spend("reading")
-                for key, blob in packer.pack(file, reading, chunk):
-                    blobs[places[key]].append(blob)
+                packer.add(file, reading, chunk)
                 clock.spend("packing")
+            for key, blob in packer.take():
+                blobs[places[key]].append(blob)
+            clock.spend("packing")
         if first + files_a_trigger >= len(files):
             for key, blob in packer.begin().nothing(FilePart(sequence=len(files), ended=True)):
                 blobs[places[key]].append(blob)

@@ -16,7 +16,7 @@ import pyarrow as pa
 from millstream.engine.intake import Encoder
 from millstream.pipeline.keys import keys_of
 from millstream.pipeline.packing import Packer
-from millstream.pipeline.reading import Part
+from millstream.pipeline.parts import Part
 from millstream.pipeline.slices import Keeper, Living, bucket_keeper, cell_keeper
 from millstream.pipeline.spread import Spread
 from millstream.pipeline.static import StaticData
@@ -95,7 +95,8 @@ class Job:
         blobs: list[tuple[int, bytes]] = []
         for source, elements in enumerate(arrived):
             for part in _cut(elements, self._random):
-                blobs.extend(self.pack(source, part))
+                blobs.extend(self._add(source, part))
+            blobs.extend(self._packers[source].take())
             if ended:
                 part = Part(source=source, sequence=self._next_part(source), ended=True, open=open)
                 blobs.extend(self._packers[source].begin().nothing(part))
@@ -145,10 +146,14 @@ class Job:
 
     def pack(self, source: int, elements: list[Element]) -> list[tuple[int, bytes]]:
         """A part of a source as blobs, each with its cell's key."""
+        return [*self._add(source, elements), *self._packers[source].take()]
+
+    def _add(self, source: int, elements: list[Element]) -> list[tuple[int, bytes]]:
+        """Hands a part to its packer; a blob has any number of its chunks, and of parts before and after it."""
         packer = self._packers[source].begin()
         encoder = Encoder(packer.dictionary)
         number = self._next_part(source)
-        blobs = []
+        blobs: list[tuple[int, bytes]] = []
         rate = self.spread.sources[source].fraction
         before = 0
         for chunk, some in enumerate(_cut(elements, self._random)):
@@ -163,8 +168,10 @@ class Job:
                 op = np.repeat(np.array([e.op for e in some], np.int64), sizes)
                 graph = packer.graphs_of([None] * len(triples))
                 triples, element, op, graph = (x[graph >= 0] for x in (triples, element, op, graph))
-            blobs.extend(packer.pack_rows(number, chunk, triples, element, at_ms, numbers, len(some), op, graph))
+            packer.add_rows(number, chunk, triples, element, at_ms, numbers, len(some), op, graph)
             before += len(some)
+            if self._random.random() < 0.3:
+                blobs.extend(packer.take())
         return blobs
 
     def stored_slices(self) -> list[int]:

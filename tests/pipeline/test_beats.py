@@ -12,7 +12,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable
 from millstream import pipeline
 from millstream.errors import OptionError
 from millstream.pipeline.beats import BeatReader
-from millstream.pipeline.blobs import Header, read_blob
+from millstream.pipeline.blobs import Header, read_headers
 from millstream.pipeline.clock import Clock
 from millstream.pipeline.spread import StreamedSource, spread
 
@@ -73,7 +73,8 @@ def test_beats_come_while_a_job_waits_and_with_its_start() -> None:
     time.sleep(0.04)
     end = reader.latestOffset(start, ReadAllAvailable())
     (partition,) = reader.partitions(start, end)
-    headers = [read_blob(blob.as_py())[0] for batch in reader.read(partition) for blob in batch.column("blob")]
+    blobs = [blob.as_py() for batch in reader.read(partition) for blob in batch.column("blob")]
+    headers = [header for blob in blobs for header in read_headers(blob)]
     assert {(h.source, h.now_ms, h.idle_ms) for h in headers} == {(0, end["now_ms"], 60), (1, end["now_ms"], 60)}
     again = BeatReader(60, [0], pack)
     (partition,) = again.partitions(end, again.latestOffset(end, ReadAllAvailable()))

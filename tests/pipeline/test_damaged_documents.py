@@ -30,7 +30,8 @@ from millstream.language import parse_query
 from millstream.pipeline.files import Found as FoundFile
 from millstream.pipeline.files import cuts_of
 from millstream.pipeline.output import rows_of
-from millstream.pipeline.reading import Part, count_elements
+from millstream.pipeline.parts import Part
+from millstream.pipeline.reading import count_elements
 
 STREAM = "http://e/stream"
 QUERY = f"SELECT ?s ?p ?o WHERE {{ STREAM <{STREAM}> [RANGE 1ms] {{ ?s ?p ?o }} }}"

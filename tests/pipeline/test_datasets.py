@@ -23,7 +23,7 @@ from millstream.pipeline.complaints import complaint_of
 from millstream.pipeline.continuous import plan_job
 from millstream.pipeline.datasets import FAULT, packed_by_task
 from millstream.pipeline.loading import Loaded, load_datasets
-from millstream.pipeline.reading import Part
+from millstream.pipeline.parts import Part
 from millstream.pipeline.spread import Spread, StreamedSource, spread
 from millstream.rdf import Rejected
 from tests.pipeline.feeding import run, written

@@ -84,12 +84,13 @@ def test_an_element_that_batches_cut_stays_one() -> None:
     pack = spread(EVENTS, [StreamedSource(STREAM, ordered=False)], cells=1).to_json()
     whole = list(pack_frame(pack, 0, iter([arrow(rows)])))
     cut = list(pack_frame(pack, 0, (arrow(rows[i : i + 4]) for i in range(0, len(rows), 4))))
-    counted = [sum(header.elements for header, _ in blobs_of(batches)) for batches in (whole, cut)]
+    counted = [sum(header.elements for headers, _ in blobs_of(batches) for header in headers) for batches in (whole, cut)]
     assert counted == [30, 30]
 
 
 def blobs_of(batches: list[pa.RecordBatch]) -> list[Any]:
-    return [read_blob(blob.as_py()) for batch in batches for blob in batch.column("blob")]
+    found = [read_blob(blob.as_py()) for batch in batches for blob in batch.column("blob")]
+    return [(headers, rows) for headers, _, rows in found]
 
 
 def test_what_is_no_stream_is_told(spark: SparkSession) -> None:
@@ -126,7 +127,7 @@ def test_a_malformed_row_is_set_aside_and_its_element_goes_on(tmp_path: Path, co
         folder = tmp_path / str(number)
         found = blobs_of(list(pack_frame(pack, 0, iter(batches), str(folder))))
         assert sum(batch.num_rows for _, batch in found) == 7
-        assert sum(header.elements for header, _ in found) == 4
+        assert sum(header.elements for headers, _ in found for header in headers) == 4
         (letters,) = folder.iterdir()
         (letter,) = map(json.loads, letters.read_text().splitlines())
         assert (letter["file"], letter["line"]) == (STREAM, 4)
@@ -145,7 +146,7 @@ def test_an_element_of_two_times_is_set_aside_whole(tmp_path: Path) -> None:
     rows[4] = (*rows[4][:3], 11, "e1")
     pack = spread(CHAIN, [StreamedSource(STREAM, ordered=False)], cells=1).to_json()
     found = blobs_of(list(pack_frame(pack, 0, iter([arrow(rows)]), str(tmp_path))))
-    assert sum(header.elements for header, _ in found) == 2
+    assert sum(header.elements for headers, _ in found for header in headers) == 2
     letters = [json.loads(line) for path in tmp_path.iterdir() for line in path.read_text().splitlines()]
     assert [letter["line"] for letter in letters] == [4, 5, 6]
 

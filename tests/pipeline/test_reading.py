@@ -18,7 +18,8 @@ from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner_summary import Summary
 from millstream.pipeline import reading
 from millstream.pipeline.files import Found, cuts_of, list_files, open_piece
-from millstream.pipeline.reading import Part, count_elements, read_part, times_at_rate
+from millstream.pipeline.parts import Part
+from millstream.pipeline.reading import count_elements, read_part, times_at_rate
 from millstream.rdf import Rejected, read_elements
 
 LINES = [f'<http://e/s{i % 7}> <http://e/p{i % 3}> "{i}" .' for i in range(40)]

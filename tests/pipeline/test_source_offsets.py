@@ -18,7 +18,8 @@ from millstream.pipeline import offsets
 from millstream.pipeline.following import RdfStreamReader
 from millstream.pipeline.offsets import Offset
 from millstream.pipeline.options import read_options
-from millstream.pipeline.reading import Part, Reading
+from millstream.pipeline.parts import Part
+from millstream.pipeline.reading import Reading
 
 LINE = '<http://e/s> <http://e/p> "{}" .\n'
 
@@ -182,13 +183,22 @@ def test_arrival_is_part_of_the_offset(tmp_path: Path) -> None:
 class Packer:
     """Tells what it was given."""
 
-    def __init__(self, text: str, source: int, before: int) -> None:
+    def __init__(self, text: str, source: int) -> None:
         self.dictionary = Dictionary()
         self.summary = None
         self.name = f"{text}{source}"
+        self._added: list[tuple[int, bytes]] = []
 
-    def pack(self, part: Part, reading: Reading, chunk: int) -> Iterator[tuple[int, bytes]]:
-        yield 0, f"{self.name} {part.sequence} {chunk} {reading.last} {len(reading.triples)} {reading.number}".encode()
+    def begin(self, before: int) -> None:
+        self.is_full = False
+
+    def add(self, part: Part, reading: Reading, chunk: int) -> None:
+        text = f"{self.name} {part.sequence} {chunk} {reading.last} {len(reading.triples)} {reading.number}"
+        self._added.append((0, text.encode()))
+
+    def take(self) -> list[tuple[int, bytes]]:
+        added, self._added = self._added, []
+        return added
 
     def nothing(self, part: Part) -> Iterator[tuple[int, bytes]]:
         yield 1, f"{self.name} {part.sequence} {part.ended}".encode()
@@ -204,9 +214,8 @@ def test_packed_parts_go_through_the_packer(tmp_path: Path, monkeypatch: pytest.
     assert end["elements"] == 0
     found = [batch.to_pylist() for task in stream.partitions(start, end) for batch in stream.read(task)]
     assert [[(row["cell"], row["blob"].decode()) for row in rows] for rows in found] == [
-        [(0, f"{pack}3 0 0 True 2 [0 1]")],
-        [(0, f"{pack}3 1 0 True 2 [0 1]")],
         [(1, f"{pack}3 2 True")],
+        [(0, f"{pack}3 0 0 True 2 [0 1]"), (0, f"{pack}3 1 0 True 2 [0 1]")],
     ]
 
 

@@ -15,8 +15,17 @@ from pyspark.sql import functions as f
 
 from millstream.engine.intake import Encoder
 from millstream.kernels.dictionary import Dictionary
-from millstream.pipeline.blobs import Header, ids_of, numbers_of, read_blob, term_column, write_blob
-from millstream.pipeline.clock import Clock
+from millstream.pipeline.blobs import (
+    Header,
+    headers_to_bytes,
+    ids_of,
+    numbers_of,
+    read_blob,
+    read_headers,
+    term_column,
+    write_blob,
+)
+from millstream.pipeline.clock import Clock, times_of
 from millstream.pipeline.keys import keys_of
 from millstream.pipeline.routing import Router
 from millstream.pipeline.spread import Spread, StreamedSource, spread
@@ -135,11 +144,16 @@ def test_a_blob_is_read_as_it_was_written() -> None:
     theirs.encode_one("<http://e/elsewhere>")
     ids = np.array([ours.encode_one(term) for term in terms], np.int64)
     column = term_column(np.append(np.tile(ids, 3), -1), ours)
-    header = Header(3, 7, 1, 20, 13, -5, (-9, -5))
-    blob = write_blob(header, {"s": column, "at": pa.array(np.arange(13))})
-    read, batch = read_blob(blob)
-    assert read == header
-    assert read.place == (3, 7, 1)
+    headers = [
+        Header(3, 7, 1, 20, 13, -5, (-9, -5), (0, 3), triples=5, kept=4, set_aside=1),
+        Header(3, 7, 2, 33, 0, None),
+        Header(3, 8, 0, 0, 1, 0, (0,), (0,), idle=True, open=True, now_ms=1 << 60, idle_ms=0),
+    ]
+    blob = write_blob(headers_to_bytes(headers), [4, 0, 9], {"s": column, "at": pa.array(np.arange(13))})
+    read, chunk, batch = read_blob(blob)
+    assert read == read_headers(blob) == headers
+    assert [header.place for header in read] == [(3, 7, 1), (3, 7, 2), (3, 8, 0)]
+    assert chunk.tolist() == [0] * 4 + [2] * 9
     found = ids_of(batch, "s", theirs)
     assert theirs.decode(np.ascontiguousarray(found[:-1])).to_pylist() == terms * 3
     assert found[-1] == -1
@@ -201,9 +215,10 @@ def test_lateness_holds_time_back() -> None:
 def test_at_a_rate_times_follow_from_the_elements_before() -> None:
     clock = clock_of(1, rate=Fraction(10))
     seen = clock.see([chunk(0, 0, *range(4)), chunk(0, 1, *range(3))])
-    assert [s.times(np.arange(3)).tolist() for s in seen] == [[0, 100, 200], [400, 500, 600]]
+    rows = pa.RecordBatch.from_pydict({"element": [0, 1, 2, 0, 1, 2]})
+    assert times_of(rows, np.repeat([0, 1], 3), seen).tolist() == [0, 100, 200, 400, 500, 600]
     clock.advance()
     assert clock.point == (600, 0)
     again = clock_of(1, rate=Fraction(10))
     again.load(clock.dump())
-    assert again.see([chunk(0, 2, 0)])[0].times(np.arange(1)).tolist() == [700]
+    assert again.see([chunk(0, 2, 0)])[0].base == 7

@@ -16,8 +16,8 @@ from millstream.errors import OptionError
 from millstream.pipeline.connect import schema_of, with_schema
 from millstream.pipeline.dead_letters import BATCH, DeadLetters
 from millstream.pipeline.naming import named
+from millstream.pipeline.parts import Part
 from millstream.pipeline.processor import ANSWERS, FLUSHED, LATE, from_bytes
-from millstream.pipeline.reading import Part
 from millstream.pipeline.spread import Spread
 from millstream.rdf import Rejected
 

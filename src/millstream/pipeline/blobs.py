@@ -1,15 +1,15 @@
 """What travels from readers to cells: rows with their terms as an Arrow stream, and in its metadata how far the source is.
 
 A blob is good by itself: terms are spelled out, since numbers of a dictionary mean nothing in another process. Its checksum
-is behind it, since Arrow believes what it reads. A cell gets one for every chunk of every part, with rows or without,
-because all cells must know how far each source has come.
+is behind it, since Arrow believes what it reads. It has the chunks that a task read, each with its header, with rows for
+this cell or without, because all cells must know how far each source has come.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,8 @@ from millstream.rdf.canonical import term_of
 
 Ids = npt.NDArray[np.int64]
 TERMS = ("s", "p", "o")
-_HEADER = b"millstream"
+_HEADERS, _ROWS = b"millstream", b"millstream-rows"
+_NONE = -(1 << 63)
 # A blob goes through a shuffle and into the state store, maybe out of it again: IRIs shrink to an eighth.
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression="zstd")
 _PLAIN = pa.ipc.IpcWriteOptions()
@@ -62,17 +63,39 @@ class Header:
     idle_ms: int | None = None
     """After how long; None: nobody knows how long it was silent, so that counts from now on."""
 
-    def to_bytes(self) -> bytes:
-        return json.dumps(asdict(self)).encode()
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Header:
-        fields = json.loads(data)
-        return cls(**{**fields, **{name: tuple(fields[name]) for name in ("least_ms", "least_element")}})
-
     @property
     def place(self) -> tuple[int, int, int]:
         return self.source, self.part, self.chunk
+
+
+_LEAST = ("least_ms", "least_element")
+_PLAIN_FIELDS = [name for name in Header.__slots__ if name not in _LEAST]
+_FLAGS = {"ended", "idle", "open"}
+
+
+def headers_to_bytes(headers: Sequence[Header]) -> bytes:
+    """Headers as numbers: what is plain, how many least times, these and their elements."""
+    numbers: list[int] = []
+    for header in headers:
+        plain = [getattr(header, name) for name in _PLAIN_FIELDS]
+        numbers += [_NONE if value is None else int(value) for value in plain]
+        numbers += [len(header.least_ms), *header.least_ms, *header.least_element]
+    return np.array(numbers, "<i8").tobytes()
+
+
+def _headers(data: bytes) -> list[Header]:
+    numbers = iter(np.frombuffer(data, "<i8").tolist())
+    found = []
+    for first in numbers:
+        values = [first, *islice(numbers, len(_PLAIN_FIELDS) - 1)]
+        plain: dict[str, Any] = {
+            name: bool(value) if name in _FLAGS else None if value == _NONE else value
+            for name, value in zip(_PLAIN_FIELDS, values, strict=True)
+        }
+        count = next(numbers)
+        least_ms, least_element = tuple(islice(numbers, count)), tuple(islice(numbers, count))
+        found.append(Header(**plain, least_ms=least_ms, least_element=least_element))
+    return found
 
 
 def term_column(ids: Ids, dictionary: Dictionary) -> pa.Array[Any]:
@@ -92,8 +115,10 @@ def graph_of(term: str) -> str | None:
     return None if term == _DEFAULT_GRAPH else term_of(term).value
 
 
-def write_blob(header: Header, columns: Mapping[str, pa.Array[Any]]) -> bytes:
-    schema = pa.schema([pa.field(name, array.type) for name, array in columns.items()], {_HEADER: header.to_bytes()})
+def write_blob(headers: bytes, rows: Sequence[int] | Ids, columns: Mapping[str, pa.Array[Any]]) -> bytes:
+    """A blob of chunks, from their headers as numbers and how many of the rows are of each."""
+    metadata: dict[bytes | str, bytes | str] = {_HEADERS: headers, _ROWS: np.asarray(rows, "<i8").tobytes()}
+    schema = pa.schema([pa.field(name, array.type) for name, array in columns.items()], metadata)
     return stream_of(pa.RecordBatch.from_arrays(list(columns.values()), schema=schema))
 
 
@@ -110,16 +135,24 @@ def open_stream(data: bytes) -> pa.RecordBatchStreamReader:
     return pa.ipc.open_stream(pa.py_buffer(unsealed(data)))
 
 
-def write_bare(header: Header) -> bytes:
-    """A blob without rows, which still tells how far its source has come."""
-    return write_blob(header, {"at": pa.array([], pa.int64())})
+def write_bare(headers: Sequence[Header]) -> bytes:
+    """A blob without rows, which still tells how far sources have come."""
+    return write_blob(headers_to_bytes(headers), [0] * len(headers), {"at": pa.array([], pa.int64())})
 
 
-def read_blob(data: bytes) -> tuple[Header, pa.RecordBatch]:
+def read_headers(data: bytes) -> list[Header]:
+    """The headers of a blob alone."""
+    with open_stream(data) as reader:
+        return _headers(reader.schema.metadata[_HEADERS])
+
+
+def read_blob(data: bytes) -> tuple[list[Header], Ids, pa.RecordBatch]:
+    """The headers of its chunks, for each row the place of its own among them, and the rows."""
     with open_stream(data) as reader:
         batch = reader.read_next_batch()
     assert batch.schema.metadata is not None
-    return Header.from_bytes(batch.schema.metadata[_HEADER]), batch
+    rows = np.frombuffer(batch.schema.metadata[_ROWS], "<i8")
+    return _headers(batch.schema.metadata[_HEADERS]), np.repeat(np.arange(len(rows)), rows), batch
 
 
 def ids_of(batch: pa.RecordBatch, name: str, dictionary: Dictionary) -> Ids:

@@ -8,6 +8,7 @@ the cell's state and of the blobs alone, so that going through the same blobs ag
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,8 @@ from millstream.engine.options import Options
 from millstream.engine.reporting import CloseReporter
 from millstream.operators import stored
 from millstream.operators.rows import ELEMENT, FOREVER, tick
-from millstream.pipeline.blobs import TERMS, graph_of, ids_of, numbers_of, read_blob
-from millstream.pipeline.clock import FIRST_OF_ALL, Clock
+from millstream.pipeline.blobs import TERMS, graph_of, ids_of, numbers_of, read_blob, read_headers
+from millstream.pipeline.clock import FIRST_OF_ALL, Clock, Seen, times_of
 from millstream.pipeline.counts import NOTHING, Counts, counts_of
 from millstream.pipeline.ends import Ends
 from millstream.pipeline.late import LateRows
@@ -138,19 +139,23 @@ class Cell:
     def take(self, blobs: list[bytes]) -> Outcome:
         """The blobs of one trigger, in any order."""
         given = [read_blob(blob) for blob in blobs]
-        places = sorted(range(len(given)), key=lambda place: given[place][0].place)
-        read = [given[place] for place in places]
-        latest: dict[int, int] = {}
+        # Of each chunk its place among all, its blob, and which of that one's it is.
+        chunks = sorted((header.place, b, c) for b, (headers, _, _) in enumerate(given) for c, header in enumerate(headers))
+        told = [given[b][0][c] for _, b, c in chunks]
         passed_ms = self.clock.point[0]
-        judged = self.clock.see([header for header, _ in read])
+        judged: dict[int, list[Seen]] = {}
+        for (_, b, _), seen in zip(chunks, self.clock.see(told), strict=True):
+            judged.setdefault(b, []).append(seen)
+        latest: dict[int, int] = {}
         arrived, late = [], []
-        for place, (header, batch), seen in zip(places, read, judged, strict=True):
+        for b, seen_by in judged.items():
+            headers, chunk, batch = given[b]
             if not batch.num_rows:
                 continue
-            rows = self._rows(header.source, seen.part, batch, seen.times(numbers_of(batch, "at")))
-            least = np.full(len(rows["at_ms"]), passed_ms, np.int64)
-            if seen.late_before_ms is not None:
-                least = np.maximum(least, seen.late_before_ms)
+            part, at_ms = np.array([seen.part for seen in seen_by])[chunk], times_of(batch, chunk, seen_by)
+            rows = self._rows(headers[0].source, part, batch, at_ms)
+            floors = [passed_ms if seen.late_before_ms is None else max(passed_ms, seen.late_before_ms) for seen in seen_by]
+            least = np.array(floors, np.int64)[chunk]
             if "seen" in batch.schema.names:
                 least = np.maximum(least, numbers_of(batch, "seen") - self._spread.lateness_ms)
             is_late = rows["at_ms"] < least
@@ -158,7 +163,7 @@ class Cell:
                 late.append(picked(rows, is_late))
                 rows = picked(rows, ~is_late)
             if len(rows["at_ms"]):
-                latest[place] = int(rows["at_ms"].max())
+                latest[b] = int(rows["at_ms"].max())
                 arrived.append(rows)
         for rows in arrived:
             self._core.dictionary.hold(self._terms(rows))
@@ -168,36 +173,35 @@ class Cell:
         if self.clock.ended and not self._finished:
             self._finished = True
             self._finish()
-        seen_of = [(header, latest.get(place)) for place, (header, _) in enumerate(given)]
+        seen_of = [(headers, latest.get(b)) for b, (headers, _, _) in enumerate(given)]
         sent: list[bytes] = []
         if self._outbox is not None:
             sent = self._outbox.write(self.passed, self._first(), self._core.dictionary, ended=self._finished)
         needed, end = self._ends.needed(blobs, seen_of, self.passed)
         late_table = self._late.table(joined(late), self._core.dictionary) if late else None
         # All cells are told the same, and the first tells it.
-        counts = NOTHING if self._number else counts_of([header for header, _ in read], self.clock)
+        counts = NOTHING if self._number else counts_of(told, self.clock)
         outcome = Outcome(self._query.take_table(), late_table, sent, needed, end, counts)
         self._core.housekeeping()
         return outcome
 
     def parted(self, blobs: list[bytes]) -> tuple[list[bytes], list[bytes]]:
         """The blobs of a trigger without those with which everything ends, and those."""
-        headers = [read_blob(blob)[0] for blob in blobs]
-        if not any(header.ended for header in headers) or not self.clock.ends_with(headers):
+        headers = [read_headers(blob) for blob in blobs]
+        ends = [any(header.ended for header in some) for some in headers]
+        if not any(ends) or not self.clock.ends_with([header for some in headers for header in some]):
             return blobs, []
-        ends = [blob for blob, header in zip(blobs, headers, strict=True) if header.ended]
-        return [blob for blob, header in zip(blobs, headers, strict=True) if not header.ended], ends
+        return list(compress(blobs, (not end for end in ends))), list(compress(blobs, ends))
 
-    def _rows(self, source: int, part: int, batch: pa.RecordBatch, at_ms: Ids) -> Rows:
+    def _rows(self, source: int, part: Ids, batch: pa.RecordBatch, at_ms: Ids) -> Rows:
         size = batch.num_rows
         rows = {name: ids_of(batch, name, self._core.dictionary) for name in TERMS}
         whole = self._spread.cells.whole
         rows["pattern"] = np.full(size, -1, np.int64) if whole else numbers_of(batch, "pattern")
         if not whole:
             self._constants.fill(rows)
-        rows["at_ms"] = at_ms
+        rows["at_ms"], rows["part"] = at_ms, part
         rows["source"] = np.full(size, source, np.int64)
-        rows["part"] = np.full(size, part, np.int64)
         rows["element"] = numbers_of(batch, "element")
         rows["row"] = np.arange(size)
         rows["op"] = numbers_of(batch, "op") if "op" in batch.schema.names else np.ones(size, np.int64)

@@ -13,14 +13,15 @@ from millstream.errors import OptionError
 from millstream.kernels.scanner import Scanner
 from millstream.pipeline.files import open_piece
 from millstream.pipeline.packing import Packer
-from millstream.pipeline.reading import Counted, Part, scope_of
+from millstream.pipeline.parts import Part
+from millstream.pipeline.reading import Counted, scope_of
 from millstream.rdf import Change, read_changes
 
 _AT_ONCE = 10_000
 
 
-def pack_changes(part: Part, packer: Packer, counted: Counted) -> Iterator[Iterator[tuple[int, bytes]]]:
-    """The blobs of a part, chunk by chunk."""
+def add_changes(part: Part, packer: Packer, counted: Counted) -> Iterator[None]:
+    """Adds the chunks of a part to what is packed, one by one."""
     if part.rate is None and part.arrival_ms is None:
         raise OptionError(
             f"{part.path}: changes do not say when they happened; give the option time, rate:N or arrival, or load what is "
@@ -40,14 +41,14 @@ def pack_changes(part: Part, packer: Packer, counted: Counted) -> Iterator[Itera
         for change in changes:
             waiting.append(change)
             if len(waiting) >= _AT_ONCE:
-                yield _packed(part, packer, waiting, chunk, before, counted.take())
+                _add(part, packer, waiting, chunk, before, counted.take())
+                yield
                 chunk, before, waiting = chunk + 1, before + len(waiting), []
-    yield _packed(part, packer, waiting, chunk, before, counted.take())
+    _add(part, packer, waiting, chunk, before, counted.take())
+    yield
 
 
-def _packed(
-    part: Part, packer: Packer, changes: list[Change], chunk: int, before: int, set_aside: int
-) -> Iterator[tuple[int, bytes]]:
+def _add(part: Part, packer: Packer, changes: list[Change], chunk: int, before: int, set_aside: int) -> None:
     lines = [f"{triple} .\n" for change in changes for triple in change.triples]
     found = Scanner(packer.dictionary, summary=packer.summary).feed("".join(lines).encode(), True)
     row = found.line - 1
@@ -60,7 +61,7 @@ def _packed(
     element, op, graph = element[keep], op[keep], graph[keep]
     at_ms = None if part.arrival_ms is None or part.rate is not None else np.full(len(changes), part.arrival_ms)
     number = element + before if at_ms is None else None
-    return packer.pack_rows(
+    packer.add_rows(
         part.sequence,
         chunk,
         triples,

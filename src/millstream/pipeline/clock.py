@@ -7,15 +7,16 @@ processed once no source can bring anything before it in the order of (time, sou
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from millstream.pipeline.blobs import Header
+from millstream.pipeline.blobs import Header, numbers_of
 from millstream.pipeline.reading import times_at_rate
 
 Ids = npt.NDArray[np.int64]
@@ -53,7 +54,7 @@ class Clock:
         self.point = (FIRST_OF_ALL, 0)
         """All that is before or at this (time, source) has been processed."""
 
-    def see(self, headers: list[Header]) -> list[_Seen]:
+    def see(self, headers: list[Header]) -> list[Seen]:
         """Takes the chunks of one trigger, in order; gives for each what its rows' times are judged by."""
         seen = []
         self._triggers += 1
@@ -64,11 +65,11 @@ class Clock:
             source = self.sources[header.source]
             if header.now_ms is not None:
                 _beat(source, header.now_ms, header.idle_ms)
-                seen.append(_Seen(header.part, 0, None, None))
+                seen.append(Seen(header.part, 0, None, None))
                 continue
             if header.ended or header.idle:
                 source.ended, source.idle, source.open = header.ended, header.idle, header.open
-                seen.append(_Seen(header.part, 0, None, None))
+                seen.append(Seen(header.part, 0, None, None))
                 continue
             part = header.part
             if not self._ordered[header.source]:
@@ -79,12 +80,12 @@ class Clock:
             rate = self._rates[header.source]
             reference = source.largest_ms if self._ordered[header.source] else before_trigger[header.source]
             late_before_ms = None if reference is None else reference - self._lateness_ms
-            seen.append(_Seen(part, base[header.source], rate, late_before_ms))
+            seen.append(Seen(part, base[header.source], rate, late_before_ms))
             if header.elements:
                 self._bring(source, header, seen[-1])
         return seen
 
-    def _bring(self, source: SourceClock, header: Header, seen: _Seen) -> None:
+    def _bring(self, source: SourceClock, header: Header, seen: Seen) -> None:
         # What had ended goes on: files came for a later run.
         source.idle = source.ended = False
         source.brought = True
@@ -94,8 +95,8 @@ class Clock:
             pairs = zip(header.least_ms, header.least_element, strict=True)
             least = [(t, seen.part, e) for t, e in pairs if seen.late_before_ms is None or t >= seen.late_before_ms]
         else:
-            ends = np.array([header.first, header.first + header.elements - 1])
-            first, largest = seen.times(ends).tolist()
+            ends = np.array([header.first, header.first + header.elements - 1]) + seen.base
+            first, largest = times_at_rate(ends, seen.rate).tolist()
             least = [(first, seen.part, header.first)]
         source.elements += header.elements
         source.largest_ms = largest if source.largest_ms is None else max(source.largest_ms, largest)
@@ -158,7 +159,7 @@ def _beat(source: SourceClock, now_ms: int, idle_ms: int | None) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class Seen:
     """What the rows of a chunk are judged by."""
 
     part: int
@@ -167,6 +168,10 @@ class _Seen:
     rate: Fraction | None
     late_before_ms: int | None
 
-    def times(self, at: Ids) -> Ids:
-        """The times of rows, from their times or their elements' numbers."""
-        return at if self.rate is None else times_at_rate(at + self.base, self.rate)
+
+def times_of(batch: pa.RecordBatch, chunk: Ids, seen: Sequence[Seen]) -> Ids:
+    """When rows happened: they say so themselves, or their elements' numbers do."""
+    if seen[0].rate is None:
+        return numbers_of(batch, "at")
+    base = np.array([each.base for each in seen], np.int64)
+    return times_at_rate(numbers_of(batch, "element") + base[chunk], seen[0].rate)

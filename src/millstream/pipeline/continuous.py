@@ -201,10 +201,10 @@ def plan_job(
         return Job(planned, observed(whole.mapInArrow(match, last), metrics), folders)
     in_stages = planned.stages is not None
     processor, schema = CellProcessor(job, pack, static), sent if in_stages else last
-    packed = whole.groupBy("cell").transformWithStateInPandas(processor, schema, "Append", "None")
+    packed = whole.groupBy("cell").transformWithState(processor, schema, "Append", "None")
     if in_stages:
         second = BucketProcessor(job, pack)
-        packed = with_schema(packed, sent).groupBy("bucket").transformWithStateInPandas(second, last, "Append", "None")
+        packed = with_schema(packed, sent).groupBy("bucket").transformWithState(second, last, "Append", "None")
     return Job(planned, observed(with_partitions(packed, planned.cells.count), metrics), folders)
 
 

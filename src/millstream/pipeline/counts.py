@@ -62,11 +62,6 @@ def late_numbers(late: pa.Table | None) -> list[int] | None:
     return [int(number) for number in found.astype(np.int64)]
 
 
-def columns_of(rows: list[Counts]) -> dict[str, list[Any]]:
-    """The columns beside those of blobs."""
-    return {name: [getattr(row, name) for row in rows] for name in COLUMNS}
-
-
 def arrays_of(rows: list[Counts]) -> list[pa.Array[Any]]:
-    """The same in Arrow."""
-    return [pa.array(values, _TYPES[name]) for name, values in columns_of(rows).items()]
+    """The columns beside those of blobs."""
+    return [pa.array([getattr(row, name) for row in rows], _TYPES[name]) for name in COLUMNS]

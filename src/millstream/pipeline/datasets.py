@@ -27,7 +27,8 @@ from millstream.limits import Limits
 from millstream.pipeline.blobs import graph_term
 from millstream.pipeline.files import format_of, is_by_line, open_piece
 from millstream.pipeline.keys import keys_of
-from millstream.pipeline.reading import CHUNK_BYTES, CHUNK_STATEMENTS, Counted, Part, next_chunk, scan
+from millstream.pipeline.parts import Part
+from millstream.pipeline.reading import CHUNK_BYTES, CHUNK_STATEMENTS, Counted, next_chunk, scan
 from millstream.pipeline.routing import Router
 from millstream.pipeline.spread import Spread, StreamedSource
 from millstream.pipeline.static import write_chunk

@@ -14,7 +14,7 @@ import uuid
 from pathlib import Path
 from typing import TextIO
 
-from millstream.pipeline.reading import Part
+from millstream.pipeline.parts import Part
 from millstream.rdf import Rejected
 
 BATCH = "streaming.sql.batchId"

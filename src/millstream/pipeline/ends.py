@@ -17,22 +17,24 @@ class Ends:
         self._lengths = _window_lengths(spread)
 
     def needed(
-        self, blobs: Sequence[bytes], seen: Sequence[tuple[Header, int | None]], passed: int
+        self, blobs: Sequence[bytes], seen: Sequence[tuple[list[Header], int | None]], passed: int
     ) -> tuple[list[bytes], int]:
         """What of a trigger must be kept, and from which tick on all of it is over: rows that are over already need not.
 
-        `seen` has for each blob its header and the largest time of its rows that were taken.
+        `seen` has for each blob its headers and the largest time of its rows that were taken.
         """
-        needed, last = [], passed
-        for blob, (header, largest_ms) in zip(blobs, seen, strict=True):
-            length = self._lengths[header.source]
-            if largest_ms is None:
-                end = passed
-            else:
+        needed, last, bare = [], passed, []
+        for blob, (headers, largest_ms) in zip(blobs, seen, strict=True):
+            end = passed
+            if largest_ms is not None:
+                length = self._lengths[headers[0].source]
                 end = FOREVER if length is None else tick(largest_ms + length, GRID)
+            if end > passed:
+                needed.append(blob)
+            else:
+                bare += headers
             last = max(last, end)
-            needed.append(blob if end > passed else write_bare(header))
-        return needed, last
+        return [*needed, write_bare(bare)] if bare else needed, last
 
 
 def _window_lengths(spread: Spread) -> list[int | None]:

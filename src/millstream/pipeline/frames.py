@@ -18,8 +18,10 @@ from pyspark import TaskContext
 
 from millstream.pipeline.connect import rows_of
 from millstream.pipeline.dead_letters import BATCH, DeadLetters
+from millstream.pipeline.output import packed_batch
 from millstream.pipeline.packing import Packer, packer_for
-from millstream.pipeline.reading import Counted, Part
+from millstream.pipeline.parts import Part
+from millstream.pipeline.reading import Counted
 from millstream.pipeline.resting import rest_imports
 from millstream.pipeline.soundness import SoundRows, ops_of
 from millstream.rdf.element import Rejections
@@ -43,10 +45,11 @@ def pack_frame(
     row = 1
     try:
         for chunk, batch in enumerate(_whole_elements(map(rows_of, batches))):
-            found = list(pack_batch(packer, part, chunk, batch, counted, row))
+            add_batch(packer, part, chunk, batch, counted, row)
             row += batch.num_rows
-            cells = pa.array([cell for cell, _ in found], pa.int32())
-            yield pa.RecordBatch.from_arrays([cells, pa.array([b for _, b in found], pa.binary())], ["cell", "blob"])
+            if packer.is_full:
+                yield packed_batch(packer.take())
+        yield packed_batch(packer.take())
     except BaseException:
         letters.abandon()
         raise
@@ -67,9 +70,7 @@ def _whole_elements(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatc
     yield from held
 
 
-def pack_batch(
-    packer: Packer, part: int, chunk: int, batch: pa.RecordBatch, counted: Counted, first_row: int = 1
-) -> Iterator[tuple[int, bytes]]:
+def add_batch(packer: Packer, part: int, chunk: int, batch: pa.RecordBatch, counted: Counted, first_row: int = 1) -> None:
     """One Arrow batch as a chunk."""
     first = _firsts(batch)
     rows = SoundRows(batch, first, packer.dictionary, Rejections(packer.name, counted), first_row)
@@ -89,9 +90,7 @@ def pack_batch(
         graph = packer.graphs_of(_graphs(batch))[sound]
         keep &= graph >= 0
         ops, graph = op[sound][keep], graph[keep]
-    yield from packer.pack_rows(
-        part, chunk, triples[keep], element[keep], times, None, len(names), ops, graph, set_aside=counted.take()
-    )
+    packer.add_rows(part, chunk, triples[keep], element[keep], times, None, len(names), ops, graph, set_aside=counted.take())
 
 
 def ended_blobs(pack: str, source: int) -> list[tuple[int, bytes]]:

@@ -35,7 +35,7 @@ from millstream.pipeline.datasets import (
     packed_quads,
 )
 from millstream.pipeline.options import limit_options
-from millstream.pipeline.reading import Part
+from millstream.pipeline.parts import Part
 from millstream.pipeline.source import DATASET_SCHEMA
 from millstream.pipeline.spread import Spread, ahead_spread
 from millstream.pipeline.static import StaticData

@@ -13,11 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from millstream.kernels.dictionary import Dictionary
-from millstream.pipeline.changing import pack_changes
+from millstream.pipeline.changing import add_changes
 from millstream.pipeline.datasets import packed_by_task
 from millstream.pipeline.dead_letters import DeadLetters
-from millstream.pipeline.packing import packer_for
-from millstream.pipeline.reading import Counted, Ids, Part, Reading, read_part, times_at_rate
+from millstream.pipeline.packing import Packer, packer_for
+from millstream.pipeline.parts import Part
+from millstream.pipeline.reading import Counted, Ids, Reading, read_part, times_at_rate
 from millstream.rdf import Rejected
 from millstream.rdf.times import OUT_OF_RANGE
 
@@ -97,25 +98,28 @@ def packed_of(
     parts: Iterable[tuple[Part, int]], pack: str, source: int, dead_letter: str | None
 ) -> Iterator[pa.RecordBatch]:
     """What the packer makes of parts, each with the number of its first element where somebody counted."""
+    packer = packer_for(pack, source)
     for part, before in parts:
-        packer = packer_for(pack, source, before)
+        packer.begin(before)
         if not part.has_data:
             yield packed_batch(packer.nothing(part))
             continue
         letters = DeadLetters(dead_letter, part)
         try:
-            if part.changes:
-                for blobs in pack_changes(part, packer, Counted(letters)):
-                    yield packed_batch(blobs)
-                letters.close()
-                continue
-            readings = read_part(part, packer.dictionary, packer.summary, on_rejected=letters)
-            for number, reading in enumerate(readings):
-                yield packed_batch(packer.pack(part, reading, number))
+            for _ in add_changes(part, packer, Counted(letters)) if part.changes else _add_readings(part, packer, letters):
+                if packer.is_full:
+                    yield packed_batch(packer.take())
         except BaseException:
             letters.abandon()
             raise
         letters.close()
+    yield packed_batch(packer.take())
+
+
+def _add_readings(part: Part, packer: Packer, letters: DeadLetters) -> Iterator[None]:
+    for number, reading in enumerate(read_part(part, packer.dictionary, packer.summary, on_rejected=letters)):
+        packer.add(part, reading, number)
+        yield
 
 
 def datasets_of(parts: Iterable[Part], graph: str | None, pack: str, ahead: str | None) -> Iterator[pa.RecordBatch]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -13,20 +13,31 @@ import pyarrow as pa
 
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner_summary import Summary
-from millstream.pipeline.blobs import TERMS, Header, graph_term, term_column, write_blob
+from millstream.pipeline.blobs import TERMS, Header, graph_term, headers_to_bytes, term_column, write_blob
 from millstream.pipeline.keys import keys_of
-from millstream.pipeline.reading import Part, Reading, times_at_rate
+from millstream.pipeline.parts import Part
+from millstream.pipeline.reading import Reading, times_at_rate
 from millstream.pipeline.routing import Routed, Router
 from millstream.pipeline.spread import Spread, StreamedSource
 
 Ids = npt.NDArray[np.int64]
 
 MOST_LEAST = 1024
+MOST_ROWS = 1 << 19
+MOST_BYTES = 1 << 26
 _LAST = (1 << 31) - 1
 
 
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    header: Header
+    triples: Ids
+    times: dict[str, Ids]
+    """Of each triple when it happened, and whatever else travels with it."""
+
+
 class Packer:
-    """Packs what one task reads of a source."""
+    """Packs what one task reads of a source: chunks are added, and taken as one blob for every cell."""
 
     def __init__(self, spread: Spread, source: int) -> None:
         self._spread = spread
@@ -42,6 +53,12 @@ class Packer:
         self._first = self._before = 0
         self._rate = spread.sources[source].fraction
         self._clock = 0
+        self.forget()
+
+    def forget(self) -> Packer:
+        """Drops what was added, as when a task failed."""
+        self._chunks: list[_Chunk] = []
+        return self
 
     def begin(self, before: int = 0) -> Packer:
         """For the next part; `before`: how many elements came before it, where somebody counted them."""
@@ -49,9 +66,9 @@ class Packer:
         self._before = before
         return self
 
-    def pack(self, part: Part, reading: Reading, chunk: int) -> Iterator[tuple[int, bytes]]:
-        """A blob for every cell, each with the cell's key."""
-        yield from self.pack_rows(
+    def add(self, part: Part, reading: Reading, chunk: int) -> None:
+        """A chunk of a part."""
+        self.add_rows(
             part.sequence,
             chunk,
             reading.triples,
@@ -63,7 +80,7 @@ class Packer:
             set_aside=reading.rejected,
         )
 
-    def pack_rows(
+    def add_rows(
         self,
         part: int,
         chunk: int,
@@ -77,34 +94,34 @@ class Packer:
         *,
         statements: int | None = None,
         set_aside: int = 0,
-    ) -> Iterator[tuple[int, bytes]]:
-        """As `pack`, from columns: for each triple the place of its element, for each element its time or number.
+    ) -> None:
+        """As `add`, from columns: for each triple the place of its element, for each element its time or number.
 
         Changes of graphs also have for each triple whether it comes (1) or goes (-1), and the place of its graph among
         those that the query reads. `statements`: how many triples there were before any were left out.
         """
-        times: dict[str, Ids] = {}
+        times = {"element": element + self._first}
         largest: int | None = None
         least: tuple[int, ...] = ()
         least_element: tuple[int, ...] = ()
         if at_ms is None:
+            # The number of an element is its time, which cells tell, unless there are none.
             assert number is not None
-            times["at"] = number
             if self._spread.cells.stateless and self._rate is not None:
                 times["at"] = times_at_rate(number + self._before, self._rate)
         elif len(at_ms):
             seen = np.maximum.accumulate(at_ms)
             largest = int(seen[-1])
-            timely = np.flatnonzero(at_ms >= seen - self._spread.lateness_ms)
-            times_of, first = np.unique(at_ms[timely], return_index=True)
+            in_order = bool((seen == at_ms).all())
+            timely = np.arange(len(at_ms)) if in_order else np.flatnonzero(at_ms >= seen - self._spread.lateness_ms)
+            times_of, first = _distinct(at_ms[timely], in_order)
             least = tuple(times_of[:MOST_LEAST].tolist())
             least_element = tuple((timely[first[:MOST_LEAST]] + self._first).tolist())
             times["at"] = at_ms[element]
-            if (seen != at_ms).any():
+            if not in_order:
                 times["seen"] = seen[element]
         else:
             times["at"] = element
-        times["element"] = element + self._first
         if op is not None and graph is not None:
             times["op"], times["graph"] = op, graph
         header = Header(
@@ -120,8 +137,20 @@ class Packer:
             set_aside=set_aside,
         )
         self._first += elements
-        yield from self._blobs(header, triples, times)
-        self._settle()
+        self._chunks.append(_Chunk(header, triples, times))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether what was added is enough for a blob."""
+        rows = sum(len(chunk.triples) for chunk in self._chunks)
+        return rows >= MOST_ROWS or self.dictionary.stats()["bytes"] >= MOST_BYTES
+
+    def take(self) -> Iterator[tuple[int, bytes]]:
+        """A blob of what was added for every cell, each with the cell's key; none if nothing was."""
+        if self._chunks:
+            yield from self._blobs(self._chunks)
+            self.forget()
+            self._settle()
 
     @property
     def name(self) -> str:
@@ -148,30 +177,38 @@ class Packer:
 
     def nothing(self, part: Part) -> Iterator[tuple[int, bytes]]:
         """The source has ended, or is idle: every cell is told."""
-        header = Header(self._source, part.sequence, 0, 0, 0, None, ended=part.ended, idle=part.beat, open=part.open)
-        yield from self._blobs(header, np.empty((0, 3), np.int64), {})
+        return self._tell(
+            Header(self._source, part.sequence, 0, 0, 0, None, ended=part.ended, idle=part.beat, open=part.open)
+        )
 
     def beat(self, now_ms: int, idle_ms: int | None) -> Iterator[tuple[int, bytes]]:
         """The clock's time, told to every cell; behind all parts of a trigger."""
-        header = Header(self._source, _LAST, 0, 0, 0, None, now_ms=now_ms, idle_ms=idle_ms)
-        yield from self._blobs(header, np.empty((0, 3), np.int64), {})
+        return self._tell(Header(self._source, _LAST, 0, 0, 0, None, now_ms=now_ms, idle_ms=idle_ms))
 
-    def _blobs(self, header: Header, triples: Ids, times: dict[str, Ids]) -> Iterator[tuple[int, bytes]]:
+    def _tell(self, header: Header) -> Iterator[tuple[int, bytes]]:
+        return self._blobs([_Chunk(header, np.empty((0, 3), np.int64), {})])
+
+    def _blobs(self, chunks: list[_Chunk]) -> Iterator[tuple[int, bytes]]:
+        triples, times = _joined([chunk.triples for chunk in chunks]), _times(chunks)
+        bounds = np.cumsum([0, *(len(chunk.triples) for chunk in chunks)])
         if self._spread.cells.whole:
-            header = replace(header, kept=len(triples))
-            yield self._keys[0], write_blob(header, self._columns(triples, None, times))
+            headers = [replace(chunk.header, kept=len(chunk.triples)) for chunk in chunks]
+            yield self._keys[0], write_blob(headers_to_bytes(headers), np.diff(bounds), self._columns(triples, None, times))
             return
         routed = self._routed(triples, times.get("graph"))
-        matched = np.zeros(len(triples), np.bool_)
-        matched[routed.row] = True
-        header = replace(header, kept=int(matched.sum()))
-        bounds = np.searchsorted(routed.cell, np.arange(self._spread.cells.count + 1))
+        matched = np.zeros(len(triples) + 1, np.int64)
+        matched[routed.row + 1] = 1
+        kept = np.diff(np.cumsum(matched)[bounds]).tolist()
+        # Once for all cells.
+        told = headers_to_bytes([replace(chunk.header, kept=n) for chunk, n in zip(chunks, kept, strict=True)])
+        ends = np.searchsorted(routed.cell, np.arange(self._spread.cells.count + 1))
         carried = self._router.unbound(triples[routed.row], routed.pattern)
         for cell in range(self._spread.cells.count):
-            ours = slice(int(bounds[cell]), int(bounds[cell + 1]))
+            ours = slice(int(ends[cell]), int(ends[cell + 1]))
             row = routed.row[ours]
             some = {name: column[row] for name, column in times.items()}
-            yield self._keys[cell], write_blob(header, self._columns(carried[ours], routed.pattern[ours], some))
+            rows = np.diff(np.searchsorted(row, bounds))
+            yield self._keys[cell], write_blob(told, rows, self._columns(carried[ours], routed.pattern[ours], some))
 
     def _routed(self, triples: Ids, graph: Ids | None) -> Routed:
         if not self.takes_changes:
@@ -209,11 +246,29 @@ class Packer:
         self.dictionary.settle()
 
 
+def _distinct(times: Ids, in_order: bool) -> tuple[Ids, Ids]:
+    """Times without repetition, from the smallest on, and where each is first."""
+    if not in_order:
+        return np.unique(times, return_index=True)
+    first = np.flatnonzero(np.diff(times, prepend=times[0] - 1))
+    return times[first], first
+
+
+def _times(chunks: list[_Chunk]) -> dict[str, Ids]:
+    names = dict.fromkeys(name for chunk in chunks for name in chunk.times)
+    # Where elements of a chunk were in order, the latest up to each is the element itself.
+    return {name: _joined([c.times[name if name in c.times else "at"] for c in chunks]) for name in names}
+
+
+def _joined(columns: list[Ids]) -> Ids:
+    return columns[0] if len(columns) == 1 else np.concatenate(columns)
+
+
 @lru_cache(maxsize=8)
 def _packer(text: str, source: int) -> Packer:
     return Packer(Spread.from_json(text), source)
 
 
-def packer_for(text: str, source: int, before: int = 0) -> Packer:
-    """The packer of a job's source, for its next part; kept by a worker from one task to the next."""
-    return _packer(text, source).begin(before)
+def packer_for(text: str, source: int) -> Packer:
+    """The packer of a job's source, for its next task; kept by a worker from one to the next."""
+    return _packer(text, source).forget().begin()

@@ -13,10 +13,9 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import pandas as pd
 import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import (
     MapState,
@@ -24,10 +23,10 @@ from pyspark.sql.streaming.stateful_processor import (
     StatefulProcessorHandle,
     TimerValues,
 )
-from pyspark.sql.types import BinaryType, IntegerType, LongType, StructType
+from pyspark.sql.types import BinaryType, IntegerType, LongType, Row, StructType
 
 from millstream.pipeline.counts import COLUMNS as COUNT_COLUMNS
-from millstream.pipeline.counts import NOTHING, Counts, columns_of, late_numbers
+from millstream.pipeline.counts import NOTHING, late_numbers
 from millstream.pipeline.counts import SCHEMA as COUNTS_SCHEMA
 from millstream.pipeline.keys import keys_of
 from millstream.pipeline.resting import rest_imports
@@ -44,6 +43,8 @@ T = TypeVar("T")
 OUTPUT_SCHEMA = f"kind int, blob binary, {COUNTS_SCHEMA}"
 SENT_SCHEMA = f"bucket int, {OUTPUT_SCHEMA}"
 ANSWERS, LATE, STATS, FLUSHED, SENT, COUNTS = 0, 1, 2, 3, 4, 5
+_OUTPUT = Row("kind", "blob", *COUNT_COLUMNS)
+_SENT = Row("bucket", *_OUTPUT)
 _MOST_LIVING = 64
 _MOST_JOBS = 16
 # Not as text, which each task would ask Java to parse.
@@ -138,31 +139,30 @@ class CellProcessor(_Kept):
     def handleInputRows(  # noqa: N802 - Spark's name
         self,
         key: Any,
-        rows: Iterator[pd.DataFrame],
+        rows: Iterator[Row],
         timerValues: TimerValues,  # noqa: N803
-    ) -> Iterator[pd.DataFrame]:
+    ) -> Iterator[Row]:
         """One cell in one trigger."""
         from millstream.pipeline.slices import cell_keeper
 
         rest_imports()
         spread = self.spread
         number = keys_of(spread.cells.count).index(int(key[0]))
-        blobs = [bytes(blob) for frame in rows for blob in frame["blob"]]
-        outcome, living, kept = self._take(cell_keeper(spread, number, self.static), number, blobs)
+        outcome, living, kept = self._take(cell_keeper(spread, number, self.static), number, [row.blob for row in rows])
         end = kept.flushed
         # What is not for a bucket passes through one of them, or through none.
         keys = keys_of(spread.cells.buckets)
         sent = [outcome.sent, [] if end is None else end.sent]
-        found: list[Any] = [(key, SENT, blob) for blobs in sent for key, blob in zip(keys, blobs, strict=False)]
+        found: list[tuple[Any, ...]] = [(key, SENT, blob) for blobs in sent for key, blob in zip(keys, blobs, strict=False)]
         tables = ((ANSWERS, outcome.answers), (LATE, outcome.late), (FLUSHED, None if end is None else end.answers))
         found += [(keys[0], kind, to_bytes(table)) for kind, table in tables if table is not None and table.num_rows]
         if number == 0:
             found.append((keys[0], STATS, json.dumps(living.cell.stats).encode()))
         found.append((keys[0], COUNTS, None))
-        columns = dict(zip(("bucket", "kind", "blob"), map(list, zip(*found, strict=True)), strict=True))
         if spread.stages is None:
-            columns.pop("bucket")
-        yield _frame(columns, _counted(outcome, kept))
+            yield from _counted([row[1:] for row in found], _OUTPUT, outcome, kept)
+        else:
+            yield from _counted(found, _SENT, outcome, kept)
 
 
 class BucketProcessor(_Kept):
@@ -171,39 +171,33 @@ class BucketProcessor(_Kept):
     def handleInputRows(  # noqa: N802 - Spark's name
         self,
         key: Any,
-        rows: Iterator[pd.DataFrame],
+        rows: Iterator[Row],
         timerValues: TimerValues,  # noqa: N803
-    ) -> Iterator[pd.DataFrame]:
+    ) -> Iterator[Row]:
         """One bucket in one trigger."""
         from millstream.pipeline.slices import bucket_keeper
 
         rest_imports()
         spread = self.spread
         blobs: list[bytes] = []
-        for frame in rows:
-            sent = frame["kind"] == SENT
-            blobs.extend(bytes(blob) for blob in frame["blob"][sent])
-            if not sent.all():
-                yield frame.loc[~sent, ["kind", "blob", *COUNT_COLUMNS]]
+        for row in rows:
+            if row.kind == SENT:
+                blobs.append(row.blob)
+            else:
+                yield _OUTPUT(*(row[name] for name in _OUTPUT))
         outcome, _, kept = self._take(bucket_keeper(spread), keys_of(spread.cells.buckets).index(int(key[0])), blobs)
         end = kept.flushed
         tables = ((ANSWERS, outcome.answers), (FLUSHED, None if end is None else end.answers))
         found = [(kind, to_bytes(table)) for kind, table in tables if table is not None and table.num_rows]
-        kinds, given = [kind for kind, _ in found], [blob for _, blob in found]
-        yield _frame({"kind": [*kinds, COUNTS], "blob": [*given, None]}, _counted(outcome, kept))
+        yield from _counted([*found, (COUNTS, None)], _OUTPUT, outcome, kept)
 
 
-def _counted(outcome: Outcome, kept: Kept) -> Counts:
-    """What a cell or a bucket tells of a trigger."""
+def _counted(found: list[tuple[Any, ...]], make: Row, outcome: Outcome, kept: Kept) -> Iterator[Row]:
+    """Rows of blobs, the last of which has the counts of a trigger of a cell or a bucket."""
     answers = outcome.answers.num_rows + (0 if kept.flushed is None else kept.flushed.answers.num_rows)
-    return replace(outcome.counts, answers=answers, state_bytes=kept.state_bytes, late=late_numbers(outcome.late))
-
-
-def _frame(columns: dict[str, list[Any]], counts: Counts) -> pd.DataFrame:
-    """Rows of blobs, the last of which has the counts."""
-    beside = columns_of([*(NOTHING for _ in columns["kind"][1:]), counts])
-    # Not as floats, which pandas makes of numbers where some are missing.
-    return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in {**columns, **beside}.items()})
+    counts = replace(outcome.counts, answers=answers, state_bytes=kept.state_bytes, late=late_numbers(outcome.late))
+    for number, values in enumerate(found, 1):
+        yield make(*values, *astuple(counts if number == len(found) else NOTHING))
 
 
 class _SparkStore:

@@ -9,7 +9,8 @@ import numpy as np
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner_summary import Summary
 from millstream.pipeline.files import list_files
-from millstream.pipeline.reading import Part, read_part
+from millstream.pipeline.parts import Part
+from millstream.pipeline.reading import read_part
 from millstream.pipeline.routing import Router
 from millstream.pipeline.spread import Spread
 

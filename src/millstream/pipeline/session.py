@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
 
 from millstream.pipeline.beats import BeatSource
+from millstream.pipeline.home import find_home
 from millstream.pipeline.java import find_java
 from millstream.pipeline.source import RdfSource
 from millstream.pipeline.workers import check_workers
@@ -21,6 +22,7 @@ from millstream.pipeline.workers import check_workers
 # Partitions of a shuffle: each costs a task a trigger, whatever there is to do.
 _MOST_PARTITIONS = 8
 _CONNECT = "sc://"
+_ONE_PROCESS = r"local(\[.*\])?"
 _registered: WeakKeyDictionary[SparkSession, str] = WeakKeyDictionary()
 # Spark speaks of its start before it knows which level it may speak at, unless Java is told from the beginning.
 _LOGGING = Path(__file__).with_name("log4j2.properties")
@@ -46,6 +48,8 @@ def session(master: str | None = None, *, dedicated: bool = False, **conf: objec
     running = SparkContext._active_spark_context is not None
     if not running:
         find_java()
+        if re.fullmatch(_ONE_PROCESS, master or "local") and "PYSPARK_GATEWAY_PORT" not in os.environ:
+            find_home()
         for variable in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
             # Else workers take the first python3 of the path, which need not have millstream.
             os.environ.setdefault(variable, sys.executable)
@@ -65,7 +69,7 @@ def session(master: str | None = None, *, dedicated: bool = False, **conf: objec
     register(spark)
     if dedicated and not running and str(spark.sparkContext.master).startswith("local"):
         write_no_checksums(spark)
-    if not running and not re.fullmatch(r"local(\[.*\])?", str(spark.sparkContext.master)):
+    if not running and not re.fullmatch(_ONE_PROCESS, str(spark.sparkContext.master)):
         check_workers(spark)
     return spark
 
@@ -134,7 +138,7 @@ def _settings(master: str | None, *, dedicated: bool) -> dict[str, str]:
         "spark.driver.memory": "2g",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(max(2, min(cores, _MOST_PARTITIONS))),
-        # What transformWithStateInPandas keeps its state in.
+        # What transformWithState keeps its state in.
         "spark.sql.streaming.stateStore.providerClass": (
             "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
         ),
@@ -143,7 +147,8 @@ def _settings(master: str | None, *, dedicated: bool) -> dict[str, str]:
         # Time is told by the sources' own parts, so a batch without any has nothing to do.
         "spark.sql.streaming.noDataMicroBatches.enabled": "false",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
-        "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "true",
+        # Else readers have it and cells do not, and Spark starts workers of either kind.
+        "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
     }
     if where.startswith("local"):
         # A machine whose own name does not resolve would not start.
@@ -156,7 +161,10 @@ def _settings(master: str | None, *, dedicated: bool) -> dict[str, str]:
         if dedicated:
             # Java only hands bytes on here. Its second compiler takes half of a trigger's processor time for minutes, and
             # what it makes of the little that is left to Java is no faster.
-            settings["spark.driver.defaultJavaOptions"] += " -XX:TieredStopAtLevel=1"
+            settings["spark.driver.defaultJavaOptions"] += " -XX:TieredStopAtLevel=1 -XX:+UseParallelGC"
+            # Nor is there anything to gain from Java made for each plan, whose compiler takes a second of the start.
+            settings["spark.sql.codegen.wholeStage"] = "false"
+            settings["spark.sql.codegen.factoryMode"] = "NO_CODEGEN"
     return settings
 
 

@@ -11,8 +11,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
 import pyspark
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
@@ -21,10 +21,13 @@ from millstream.errors import OptionError
 from millstream.pipeline.files import Found, cuts_of, list_files
 from millstream.pipeline.offsets import Offset, Slice, move_on
 from millstream.pipeline.options import SourceOptions, read_options
-from millstream.pipeline.reading import Part, count_elements
+from millstream.pipeline.parts import Part
 from millstream.pipeline.resting import rest_imports
 from millstream.rdf import parse_time_option
 from millstream.rdf.timing import TimeKind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 ROW_SCHEMA = "s string, p string, o string, g string, at_ms long, element string"
 PACKED_SCHEMA = "cell int, blob binary"
@@ -125,6 +128,8 @@ def with_extras(options: SourceOptions, start: Offset, end: Offset) -> Offset:
         return replace(end, arrival_ms=time.time_ns() // 1_000_000)
     if option.kind is not TimeKind.RATE or (options.pack is not None and not options.counted):
         return end
+    from millstream.pipeline.reading import count_elements
+
     # Rows carry times, and a time at a rate depends on all elements before: they are counted first.
     counted = tuple(
         replace(each, counts=tuple(count_elements(_part(options, each, *piece)) for piece in each.pieces))

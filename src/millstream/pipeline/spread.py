@@ -25,7 +25,7 @@ from millstream.plan.passes import planned, query_of
 from millstream.plan.sources import sources_of
 from millstream.plan.stages import Stages, split
 
-LAYOUT = 5
+LAYOUT = 6
 
 
 @dataclass(frozen=True, slots=True)

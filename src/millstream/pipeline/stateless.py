@@ -59,18 +59,20 @@ class ElementMatcher(Cell):
 
     def match(self, blob: bytes) -> pa.Table:
         """The answers of a chunk's elements."""
-        header, batch = read_blob(blob)
-        self.taken = header.elements
-        self.counts = replace(counts_of([header], self.clock), newest_ms=header.largest_ms)
+        headers, chunk, batch = read_blob(blob)
+        self.taken = sum(header.elements for header in headers)
+        newest_ms = max((header.largest_ms for header in headers if header.largest_ms is not None), default=None)
+        self.counts = replace(counts_of(headers, self.clock), newest_ms=newest_ms)
         if not batch.num_rows:
             return self._query.take_table()
         at_ms = numbers_of(batch, "at")
-        rows = self._rows(header.source, header.part, batch, at_ms)
+        source = headers[0].source
+        rows = self._rows(source, np.array([header.part for header in headers])[chunk], batch, at_ms)
         begins = begins_of(rows)
         # Times of their own making, since elements may come in any order of time.
         turns = self._matched + np.cumsum(begins)
         self._matched = int(turns[-1])
-        stream = self._spread.sources[header.source].name
+        stream = self._spread.sources[source].name
         assert stream is not None
         self._core.pass_time(tick(int(turns[0]), ELEMENT))
         self._run.elements(self._batch(stream, {**rows, "at_ms": turns}, None, tagged=True))
