@@ -65,7 +65,7 @@ def _blobs(packer: Packer, path: Path, sequence: int) -> list[bytes]:
     packer.begin()
     readings = read_part(file, packer.dictionary, packer.summary, on_rejected=_unexpected)
     for chunk, reading in enumerate(readings):
-        packer.add(file, reading, chunk)
+        packer.add(file.sequence, chunk, reading)
     return [blob for _, blob in packer.take()]
 
 

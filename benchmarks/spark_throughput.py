@@ -136,7 +136,7 @@ def steps(
             clock.begin()
             for chunk, reading in enumerate(read_part(file, packer.dictionary, packer.summary, on_rejected=_unexpected)):
                 clock.spend("reading")
-                packer.add(file, reading, chunk)
+                packer.add(file.sequence, chunk, reading)
                 clock.spend("packing")
             for key, blob in packer.take():
                 blobs[places[key]].append(blob)

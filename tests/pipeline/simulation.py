@@ -17,6 +17,7 @@ from millstream.engine.intake import Encoder
 from millstream.pipeline.keys import keys_of
 from millstream.pipeline.packing import Packer
 from millstream.pipeline.parts import Part
+from millstream.pipeline.reading import Reading
 from millstream.pipeline.slices import Keeper, Living, bucket_keeper, cell_keeper
 from millstream.pipeline.spread import Spread
 from millstream.pipeline.static import StaticData
@@ -168,7 +169,8 @@ class Job:
                 op = np.repeat(np.array([e.op for e in some], np.int64), sizes)
                 graph = packer.graphs_of([None] * len(triples))
                 triples, element, op, graph = (x[graph >= 0] for x in (triples, element, op, graph))
-            packer.add_rows(number, chunk, triples, element, at_ms, numbers, len(some), op, graph)
+            reading = Reading(triples, None, element, at_ms, numbers, len(some), 0, False, len(triples))
+            packer.add(number, chunk, reading, op, graph)
             before += len(some)
             if self._random.random() < 0.3:
                 blobs.extend(packer.take())

@@ -192,8 +192,8 @@ class Packer:
     def begin(self, before: int) -> None:
         self.is_full = False
 
-    def add(self, part: Part, reading: Reading, chunk: int) -> None:
-        text = f"{self.name} {part.sequence} {chunk} {reading.last} {len(reading.triples)} {reading.number}"
+    def add(self, part: int, chunk: int, reading: Reading) -> None:
+        text = f"{self.name} {part} {chunk} {reading.last} {len(reading.triples)} {reading.number}"
         self._added.append((0, text.encode()))
 
     def take(self) -> list[tuple[int, bytes]]:

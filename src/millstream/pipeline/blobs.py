@@ -70,7 +70,6 @@ class Header:
 
 _LEAST = ("least_ms", "least_element")
 _PLAIN_FIELDS = [name for name in Header.__slots__ if name not in _LEAST]
-_FLAGS = {"ended", "idle", "open"}
 
 
 def headers_to_bytes(headers: Sequence[Header]) -> bytes:
@@ -84,17 +83,13 @@ def headers_to_bytes(headers: Sequence[Header]) -> bytes:
 
 
 def _headers(data: bytes) -> list[Header]:
-    numbers = iter(np.frombuffer(data, "<i8").tolist())
+    numbers = (None if number == _NONE else number for number in np.frombuffer(data, "<i8").tolist())
     found = []
-    for first in numbers:
-        values = [first, *islice(numbers, len(_PLAIN_FIELDS) - 1)]
-        plain: dict[str, Any] = {
-            name: bool(value) if name in _FLAGS else None if value == _NONE else value
-            for name, value in zip(_PLAIN_FIELDS, values, strict=True)
-        }
+    while plain := dict(zip(_PLAIN_FIELDS, numbers, strict=False)):
+        flags = {name: bool(plain[name]) for name in ("ended", "idle", "open")}
         count = next(numbers)
-        least_ms, least_element = tuple(islice(numbers, count)), tuple(islice(numbers, count))
-        found.append(Header(**plain, least_ms=least_ms, least_element=least_element))
+        fields: dict[str, Any] = {**plain, **flags, **{name: tuple(islice(numbers, count)) for name in _LEAST}}
+        found.append(Header(**fields))
     return found
 
 

@@ -7,7 +7,7 @@ the cell's state and of the blobs alone, so that going through the same blobs ag
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
 
@@ -67,10 +67,9 @@ class Cell:
             self._core.registry.start(self._run, given)
         else:
             self._run.start_rows(static_rows, self._core.before - 1, given)
-        if self._outbox is not None:
-            self._run.report_initial()
-        elif not spread.cells.whole and (self._closes_windows or waits_for_streams(spread.plan)):
-            # Windows first close after the first element, and where nothing holds before it there is nothing to tell.
+        # Windows first close after the first element, and where nothing holds before it there is nothing to tell.
+        nothing_before = not spread.cells.whole and (self._closes_windows or waits_for_streams(spread.plan))
+        if self._outbox is not None or nothing_before:
             self._run.report_initial()
         self._core.housekeeping()
 
@@ -272,21 +271,23 @@ class Cell:
             self._together(rows, tick(int(rows["at_ms"][-1]), ELEMENT))
 
     def _together(self, rows: Rows, last: int) -> None:
-        order = np.cumsum(begins_of(rows)) - 1
+        begins = begins_of(rows)
+        order = np.cumsum(begins) - 1
         batches, changes = [], []
         for number, source in enumerate(self._spread.sources):
             ours = rows["source"] == number
             if not ours.any():
                 continue
-            some = picked(rows, ours)
+            # Mostly there is one source, and nothing to copy.
+            some, turn = (rows, order) if ours.all() else (picked(rows, ours), order[ours])
             if source.changes:
-                changes.extend(self._changes(some, order[ours]))
+                changes.extend(self._changes(some, turn))
             else:
                 assert source.name is not None
-                batches.append(self._batch(source.name, some, order[ours], tagged=True))
+                batches.append(self._batch(source.name, some, turn, tagged=True))
         self._run.together(batches, changes, last)
         if self._outbox is not None:
-            self._outbox.name(picked(rows, begins_of(rows)))
+            self._outbox.name(picked(rows, begins))
 
     def _changes(self, rows: Rows, order: Ids) -> list[GraphRows]:
         found = []
@@ -334,17 +335,7 @@ class Cell:
                 assert source.name is not None
                 stream = self._core.stream(source.name)
                 batch = self._batch(source.name, part, None, tagged=False, before=stream.triples)
-                numbered = ElementBatch(
-                    batch.stream,
-                    batch.at_ms,
-                    batch.triples,
-                    batch.element,
-                    batch.number,
-                    batch.total_triples,
-                    batch.triples_before,
-                    stream.elements + 1,
-                )
-                self._core.process_batch(stream, numbered, len(numbered))
+                self._core.process_batch(stream, replace(batch, first_element=stream.elements + 1), len(batch))
 
     def _first(self) -> tuple[int, int, int, int] | None:
         """The first element of any stream that the query reads, once that is certain: time, source, part, number."""

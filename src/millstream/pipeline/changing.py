@@ -14,7 +14,7 @@ from millstream.kernels.scanner import Scanner
 from millstream.pipeline.files import open_piece
 from millstream.pipeline.packing import Packer
 from millstream.pipeline.parts import Part
-from millstream.pipeline.reading import Counted, scope_of
+from millstream.pipeline.reading import Counted, Reading, scope_of
 from millstream.rdf import Change, read_changes
 
 _AT_ONCE = 10_000
@@ -61,16 +61,5 @@ def _add(part: Part, packer: Packer, changes: list[Change], chunk: int, before: 
     element, op, graph = element[keep], op[keep], graph[keep]
     at_ms = None if part.arrival_ms is None or part.rate is not None else np.full(len(changes), part.arrival_ms)
     number = element + before if at_ms is None else None
-    packer.add_rows(
-        part.sequence,
-        chunk,
-        triples,
-        element,
-        at_ms,
-        number,
-        len(changes),
-        op,
-        graph,
-        statements=len(lines),
-        set_aside=set_aside,
-    )
+    reading = Reading(triples, None, element, at_ms, number, len(changes), set_aside, False, len(lines))
+    packer.add(part.sequence, chunk, reading, op, graph)

@@ -21,7 +21,7 @@ from millstream.pipeline.dead_letters import BATCH, DeadLetters
 from millstream.pipeline.output import packed_batch
 from millstream.pipeline.packing import Packer, packer_for
 from millstream.pipeline.parts import Part
-from millstream.pipeline.reading import Counted
+from millstream.pipeline.reading import Counted, Reading
 from millstream.pipeline.resting import rest_imports
 from millstream.pipeline.soundness import SoundRows, ops_of
 from millstream.rdf.element import Rejections
@@ -90,7 +90,9 @@ def add_batch(packer: Packer, part: int, chunk: int, batch: pa.RecordBatch, coun
         graph = packer.graphs_of(_graphs(batch))[sound]
         keep &= graph >= 0
         ops, graph = op[sound][keep], graph[keep]
-    packer.add_rows(part, chunk, triples[keep], element[keep], times, None, len(names), ops, graph, set_aside=counted.take())
+    triples, element = triples[keep], element[keep]
+    reading = Reading(triples, None, element, times, None, len(names), counted.take(), False, len(triples))
+    packer.add(part, chunk, reading, ops, graph)
 
 
 def ended_blobs(pack: str, source: int) -> list[tuple[int, bytes]]:

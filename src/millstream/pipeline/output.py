@@ -118,7 +118,7 @@ def packed_of(
 
 def _add_readings(part: Part, packer: Packer, letters: DeadLetters) -> Iterator[None]:
     for number, reading in enumerate(read_part(part, packer.dictionary, packer.summary, on_rejected=letters)):
-        packer.add(part, reading, number)
+        packer.add(part.sequence, number, reading)
         yield
 
 

@@ -66,40 +66,13 @@ class Packer:
         self._before = before
         return self
 
-    def add(self, part: Part, reading: Reading, chunk: int) -> None:
-        """A chunk of a part."""
-        self.add_rows(
-            part.sequence,
-            chunk,
-            reading.triples,
-            reading.element,
-            reading.at_ms,
-            reading.number,
-            reading.elements,
-            statements=reading.statements,
-            set_aside=reading.rejected,
-        )
-
-    def add_rows(
-        self,
-        part: int,
-        chunk: int,
-        triples: Ids,
-        element: Ids,
-        at_ms: Ids | None,
-        number: Ids | None,
-        elements: int,
-        op: Ids | None = None,
-        graph: Ids | None = None,
-        *,
-        statements: int | None = None,
-        set_aside: int = 0,
-    ) -> None:
-        """As `add`, from columns: for each triple the place of its element, for each element its time or number.
+    def add(self, part: int, chunk: int, reading: Reading, op: Ids | None = None, graph: Ids | None = None) -> None:
+        """A chunk of a part.
 
         Changes of graphs also have for each triple whether it comes (1) or goes (-1), and the place of its graph among
-        those that the query reads. `statements`: how many triples there were before any were left out.
+        those that the query reads.
         """
+        element, at_ms, number = reading.element, reading.at_ms, reading.number
         times = {"element": element + self._first}
         largest: int | None = None
         least: tuple[int, ...] = ()
@@ -124,20 +97,10 @@ class Packer:
             times["at"] = element
         if op is not None and graph is not None:
             times["op"], times["graph"] = op, graph
-        header = Header(
-            self._source,
-            part,
-            chunk,
-            self._first,
-            elements,
-            largest,
-            least,
-            least_element,
-            triples=len(triples) if statements is None else statements,
-            set_aside=set_aside,
-        )
-        self._first += elements
-        self._chunks.append(_Chunk(header, triples, times))
+        told = Header(self._source, part, chunk, self._first, reading.elements, largest, least, least_element)
+        header = replace(told, triples=reading.statements, set_aside=reading.rejected)
+        self._first += reading.elements
+        self._chunks.append(_Chunk(header, reading.triples, times))
 
     @property
     def is_full(self) -> bool:

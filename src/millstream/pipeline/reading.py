@@ -39,7 +39,7 @@ from millstream.rdf.sources import parts_of
 from millstream.rdf.times import MAX_MS
 from millstream.rdf.timing import Group, TimeKind, TimeOption
 
-CHUNK_BYTES = 1 << 23
+CHUNK_BYTES = 1 << 21
 CHUNK_STATEMENTS = 50_000
 
 Ids = npt.NDArray[np.int64]
