@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
+import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
@@ -108,3 +112,40 @@ def test_sparks_page_is_on_and_for_this_machine_alone(spark: SparkSession) -> No
     # Spark takes the address of its page from here, and else listens on all of them.
     assert os.environ["SPARK_LOCAL_IP"] == "127.0.0.1"
     assert spark.sparkContext.uiWebUrl is not None
+
+
+def homes(tmp_path: Path, **environment: str) -> str | None:
+    """What SPARK_HOME is after looking for one, in a process of its own."""
+    code = "import os; from millstream.pipeline.home import find_home; find_home(); print(os.environ.get('SPARK_HOME', ''))"
+    given = {name: value for name, value in os.environ.items() if name not in ("SPARK_HOME", "PYSPARK_PYTHON")}
+    given |= {"XDG_CACHE_HOME": str(tmp_path), **environment}
+    said = subprocess.run([sys.executable, "-c", code], env=given, capture_output=True, text=True, check=True)
+    return said.stdout.strip() or None
+
+
+def test_a_home_of_spark_has_its_jars_and_no_zips_of_pyspark(tmp_path: Path) -> None:
+    found = homes(tmp_path)
+    assert found is not None
+    assert sorted(path.name for path in Path(found).iterdir()) == ["bin", "jars"]
+    assert list(Path(found, "jars").glob("spark-core_*.jar"))
+    assert homes(tmp_path) == found
+
+
+def test_a_spark_or_a_python_that_somebody_chose_stays(tmp_path: Path) -> None:
+    assert homes(tmp_path, SPARK_HOME="/opt/spark") == "/opt/spark"
+    assert homes(tmp_path, PYSPARK_PYTHON="/usr/bin/python3") is None
+
+
+def test_where_no_home_can_be_made_spark_has_its_own(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert homes(tmp_path, XDG_CACHE_HOME=str(tmp_path / "file")) is None
+
+
+def test_workers_import_pyspark_as_it_is_installed(spark: SparkSession) -> None:
+    def where(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        here = importlib.import_module("pyspark").__path__[0]
+        for _ in batches:
+            yield pa.RecordBatch.from_pydict({"path": [here]})
+
+    found = {row.path for row in spark.range(2).mapInArrow(where, "path string").collect()}
+    assert found == {pyspark.__path__[0]}

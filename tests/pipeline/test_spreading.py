@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +30,10 @@ from millstream.pipeline.blobs import (
 )
 from millstream.pipeline.clock import Clock, times_of
 from millstream.pipeline.keys import keys_of
+from millstream.pipeline.output import packed_of
+from millstream.pipeline.packing import Packer
+from millstream.pipeline.parts import Part
+from millstream.pipeline.reading import Reading
 from millstream.pipeline.routing import Router
 from millstream.pipeline.spread import Spread, StreamedSource, spread
 
@@ -159,6 +166,46 @@ def test_a_blob_is_read_as_it_was_written() -> None:
     assert found[-1] == -1
     assert ids_of(batch, "p", theirs).tolist() == [-1] * 13
     assert numbers_of(batch, "at").tolist() == list(range(13))
+
+
+def test_a_task_sends_every_cell_one_blob_with_all_its_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    query = "SELECT * { STREAM <http://e/s> [RANGE 9] { ?a <http://e/p> ?b . ?b <http://e/q> ?c } }"
+    plan = spread(query, [replace(STREAM, rate="1")], cells=4)
+    parts = []
+    for number, size in enumerate((3, 0, 2)):
+        path = tmp_path / f"{number}.nt"
+        asked, other = "<http://e/{}> <http://e/p> <http://e/{}> .\n", "<http://e/a> <http://e/x> <http://e/b> .\n"
+        path.write_text("".join(asked.format(i, i) + other for i in range(size)))
+        parts.append((Part(path=str(path), end=path.stat().st_size, sequence=number, time="rate:1"), 0))
+
+    def blobs() -> list[dict[str, Any]]:
+        return [row for batch in packed_of(parts, plan.to_json(), 0, None) for row in batch.to_pylist()]
+
+    found = blobs()
+    assert sorted(row["cell"] for row in found) == sorted(keys_of(plan.cells.count))
+    rows = []
+    for row in found:
+        headers, chunk, batch = read_blob(row["blob"])
+        assert [(h.part, h.elements, h.triples, h.kept) for h in headers] == [(0, 6, 6, 3), (1, 0, 0, 0), (2, 4, 4, 2)]
+        rows += zip(chunk.tolist(), numbers_of(batch, "element").tolist(), strict=True)
+    assert sorted(rows) == [(0, 0), (0, 2), (0, 4), (2, 0), (2, 2)]
+    # What is too much for one goes as several.
+    monkeypatch.setattr("millstream.pipeline.packing.MOST_ROWS", 1)
+    assert len(blobs()) == 2 * plan.cells.count
+
+
+def test_a_blob_of_chunks_in_order_and_not_says_what_was_seen_before() -> None:
+    packer = Packer(spread("SELECT * { STREAM <http://e/s> [RANGE 9] { ?a <http://e/p> ?b } }", [STREAM], cells=1), 0)
+    term = packer.dictionary.encode_one("<http://e/n>"), packer.dictionary.encode_one("<http://e/p>")
+    for number, times in enumerate(([5, 7, 7], [9, 8, 10])):
+        triples = np.array([[term[0], term[1], term[0]]] * 3, np.int64)
+        packer.add(0, number, Reading(triples, None, np.arange(3), np.array(times), None, 3, 0, last=False, statements=3))
+    ((_, blob),) = packer.take()
+    headers, _, batch = read_blob(blob)
+    assert numbers_of(batch, "at").tolist() == [5, 7, 7, 9, 8, 10]
+    assert numbers_of(batch, "seen").tolist() == [5, 7, 7, 9, 9, 10]
+    assert [(h.largest_ms, h.least_ms, h.least_element) for h in headers] == [(7, (5, 7), (0, 1)), (10, (9, 10), (3, 5))]
+    assert list(packer.take()) == []
 
 
 # The clock --------------------------------------------------------------------------------------------------------------

@@ -112,15 +112,15 @@ def graph_of(term: str) -> str | None:
 
 def write_blob(headers: bytes, rows: Sequence[int] | Ids, columns: Mapping[str, pa.Array[Any]]) -> bytes:
     """A blob of chunks, from their headers as numbers and how many of the rows are of each."""
-    metadata: dict[bytes | str, bytes | str] = {_HEADERS: headers, _ROWS: np.asarray(rows, "<i8").tobytes()}
+    return stream_of(columns, {_HEADERS: headers, _ROWS: np.asarray(rows, "<i8").tobytes()})
+
+
+def stream_of(columns: Mapping[str, pa.Array[Any]], metadata: dict[bytes | str, bytes | str]) -> bytes:
+    """Columns as an Arrow stream of one batch, compressed if that is worth it."""
     schema = pa.schema([pa.field(name, array.type) for name, array in columns.items()], metadata)
-    return stream_of(pa.RecordBatch.from_arrays(list(columns.values()), schema=schema))
-
-
-def stream_of(batch: pa.RecordBatch) -> bytes:
-    """A batch as an Arrow stream, compressed if that is worth it."""
+    batch = pa.RecordBatch.from_arrays(list(columns.values()), schema=schema)
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema, options=_COMPRESSED if batch.nbytes >= _WORTH_BYTES else _PLAIN) as writer:
+    with pa.ipc.new_stream(sink, schema, options=_COMPRESSED if batch.nbytes >= _WORTH_BYTES else _PLAIN) as writer:
         writer.write_batch(batch)
     return sealed(memoryview(sink.getvalue()))
 

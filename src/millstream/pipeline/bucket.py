@@ -8,6 +8,7 @@ nothing has to be held back here. What the rest keeps follows from the rows that
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -59,9 +60,7 @@ class Bucket:
     def parted(self, blobs: list[bytes]) -> tuple[list[bytes], list[bytes]]:
         """The blobs of a trigger without those that cells sent behind the end of everything, and those."""
         ends = [is_end(blob) for blob in blobs]
-        return [b for b, end in zip(blobs, ends, strict=True) if not end], [
-            b for b, end in zip(blobs, ends, strict=True) if end
-        ]
+        return list(compress(blobs, (not end for end in ends))), list(compress(blobs, ends))
 
     def _check(self, progress: list[Progress]) -> None:
         cells = sorted(p.cell for p in progress)

@@ -93,25 +93,8 @@ def continuous(
     `limits` bound what is read and what expressions make, as those of an engine. `metrics` names the job's counts in Spark's
     progress: each of several jobs that one DataFrame unites needs a name of its own.
     """
-    job = plan_job(
-        text,
-        streams,
-        datasets,
-        changes=changes,
-        cells=cells,
-        output=output,
-        base=base,
-        lateness=lateness,
-        t0_ms=t0_ms,
-        sizes=sizes,
-        once=once,
-        dead_letter=dead_letter,
-        idle=idle,
-        limits=limits,
-        metrics=metrics,
-        spark=spark,
-    )
-    return job.answers()
+    # All that was given, by the same names.
+    return plan_job(**locals()).answers()
 
 
 def plan_job(

@@ -205,9 +205,7 @@ def _written(progress: Progress, rows: SentRows, dictionary: Dictionary) -> byte
     }
     for i in range(rows.columns.shape[1]):
         columns[f"c{i}"] = term_column(np.ascontiguousarray(rows.columns[:, i]), dictionary)
-    header = json.dumps(asdict(progress)).encode()
-    schema = pa.schema([pa.field(name, array.type) for name, array in columns.items()], {_HEADER: header})
-    return stream_of(pa.RecordBatch.from_arrays(list(columns.values()), schema=schema))
+    return stream_of(columns, {_HEADER: json.dumps(asdict(progress))})
 
 
 def read_sent(blobs: Sequence[bytes], width: int, dictionary: Dictionary) -> tuple[list[Progress], SentRows]:

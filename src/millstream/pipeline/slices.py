@@ -20,6 +20,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from math import prod
 from typing import Any, Generic, Protocol, TypeVar
 
 from millstream.engine.snapshot import pack, taken_as_damage, unpack
@@ -285,7 +286,7 @@ def changed_message(before: str, now: str) -> str:
     differing = [names[name] for name in changed]
     detail = ""
     if old.get("cells") != new.get("cells"):
-        counts: list[Any] = [_count(fields["cells"]["shares"]) for fields in (old, new)]
+        counts = [prod(fields["cells"]["shares"]) for fields in (old, new)]
         detail = f" (it had {counts[0]} cells, now {counts[1]})" if counts[0] != counts[1] else ""
     return (
         f"the checkpoint was written by another job: {', '.join(differing) or 'something'} changed{detail}. "
@@ -295,10 +296,3 @@ def changed_message(before: str, now: str) -> str:
 
 def _check(fields: dict[str, Any]) -> int:
     return zlib.crc32(json.dumps(fields).encode())
-
-
-def _count(shares: list[int]) -> int:
-    count = 1
-    for share in shares:
-        count *= share
-    return count

@@ -90,6 +90,4 @@ def write_chunk(graphs: Sequence[str | None], graph: Ids, triples: Ids, dictiona
     columns: dict[str, pa.Array[Any]] = {"graph": pa.array(graph.astype(np.int32))}
     for i, name in enumerate(TERMS):
         columns[name] = term_column(np.ascontiguousarray(triples[:, i]), dictionary)
-    fields = [pa.field(name, array.type) for name, array in columns.items()]
-    schema = pa.schema(fields, {_GRAPHS: json.dumps(list(graphs)).encode()})
-    return stream_of(pa.RecordBatch.from_arrays(list(columns.values()), schema=schema))
+    return stream_of(columns, {_GRAPHS: json.dumps(list(graphs))})
