@@ -38,7 +38,7 @@ from typing import Any, TypeAlias
 import pyoxigraph as ox
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Store, Triple, Variable
 
-from millstream.engine.triples import coerce_triples
+from millstream.ingest.triples import coerce_triples
 from millstream.language import algebra as a
 from millstream.language.iris import DEFAULT_BASE, resolve
 from millstream.language.windows import All, Elements, Event, Now, Range, Slide, Step, StreamWindow, Triples

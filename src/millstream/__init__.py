@@ -29,6 +29,7 @@ from millstream.limits import Limits
 
 if _typing.TYPE_CHECKING:
     from millstream.engine import Answer, ContinuousQuery, Engine
+    from millstream.ingest import Chunk, Source, Want, files
     from millstream.output import Sink, file_sink
     from millstream.rdf import Rejected, StreamElement
 
@@ -36,12 +37,16 @@ __getattr__ = _exported(
     __name__,
     {
         "Answer": "millstream.engine",
+        "Chunk": "millstream.ingest",
         "ContinuousQuery": "millstream.engine",
         "Engine": "millstream.engine",
         "Rejected": "millstream.rdf",
         "Sink": "millstream.output",
+        "Source": "millstream.ingest",
         "StreamElement": "millstream.rdf",
+        "Want": "millstream.ingest",
         "file_sink": "millstream.output",
+        "files": "millstream.ingest",
     },
 )
 
@@ -50,6 +55,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "Answer",
     "ChangeLimitError",
+    "Chunk",
     "ContinuousQuery",
     "DataError",
     "Engine",
@@ -64,9 +70,12 @@ __all__ = [
     "Rejected",
     "Sink",
     "SnapshotError",
+    "Source",
     "StorageError",
     "StreamElement",
     "UnsupportedQueryError",
+    "Want",
     "__version__",
     "file_sink",
+    "files",
 ]

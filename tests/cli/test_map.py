@@ -9,7 +9,7 @@ from pathlib import Path
 import pyoxigraph as ox
 import pytest
 
-from millstream.rdf import read_elements
+from millstream.ingest import read_elements
 from tests.cli.running import millstream, rows, run
 from tests.suites import suite
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from millstream import Engine
-from millstream.engine.triples import coerce_triples
+from millstream.ingest.triples import coerce_triples
 from tests.reference import ELEMENT, Reference
 from tests.suites import suite
 

@@ -15,7 +15,8 @@ import pyoxigraph as ox
 import pytest
 
 from millstream.errors import DataError
-from millstream.rdf import BlankScope, Rejected, Rejections, read_quads
+from millstream.ingest import read_quads
+from millstream.rdf import BlankScope, Rejected, Rejections
 from millstream.rdf.statements import Statement
 from millstream.rdf.turtle import read_turtle
 from tests.suites import Case, cases, has_suite, suite

@@ -15,10 +15,10 @@ from unittest.mock import patch
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pyoxigraph import Literal, NamedNode, Triple
+from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from millstream import DataError, Engine
-from millstream.rdf import StreamElement
+from millstream.rdf.timing import Group
 from tests.engine.machines import assert_same, flat, graphs_of, table_of
 from tests.engine.scenarios import GRAPHS, STREAMS, queries, triples
 from tests.reference import Change, Reference
@@ -94,7 +94,7 @@ def test_answers_do_not_depend_on_how_tables_and_documents_are_cut(
                 elif way == "table":
                     engine.push_table(stream, table_of(part))
                 elif way == "graphs":
-                    with patch("millstream.engine.scanning._TOGETHER", together):
+                    with patch("millstream.ingest.gathering.CHUNK_STATEMENTS", together):
                         engine.read(stream, graphs_of(part).encode(), format="trig")
                 elif way == "live":
                     engine.read(stream, iter([graphs_of(part)]), format="trig", element="graph")
@@ -133,7 +133,7 @@ def test_answers_do_not_depend_on_how_bytes_are_cut(
     source = gzip.compress(data) if by_readers else data
 
     def feed(engine: Engine) -> None:
-        with patch("millstream.engine.lines.CHUNK", chunk):
+        with patch("millstream.ingest.scanning.CHUNK_BYTES", chunk):
             engine.read(STREAMS[0], source, format="nt", time=f"rate:{rate}")
 
     emitted, late = timeline.found(feed, options)
@@ -170,13 +170,10 @@ def test_an_element_loses_only_the_triple_that_the_engine_refuses(monkeypatch: p
         Triple(NamedNode(f"http://example.org/{s}"), NamedNode("http://example.org/p"), Literal("v")) for s in "ab"
     )
     nested = Triple(one.subject, one.predicate, other)
-    elements = [
-        StreamElement((one,), 0),
-        StreamElement((other,), 1),
-        StreamElement((one, nested), 2),
-        StreamElement((one,), 3),
-    ]
-    monkeypatch.setattr("millstream.engine.engine.read_elements", lambda *_, **__: iter(elements))
+    found = [(one,), (other,), (one, nested), (one,)]
+    groups = [Group([Quad(t.subject, t.predicate, t.object) for t in some], 1, at_ms) for at_ms, some in enumerate(found)]
+    monkeypatch.setattr("millstream.ingest.readers.announced", lambda events: (events, False))
+    monkeypatch.setattr("millstream.ingest.readers.groups_of_events", lambda *_, **__: iter(groups))
     engine = Engine()
     query = engine.register(f"SELECT * WHERE {{ STREAM <{STREAMS[0]}> [RANGE 9] {{ ?x <http://example.org/p> ?y }} }}")
     engine.read(STREAMS[0], b"", format="trig")

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from millstream.engine.triples import coerce_triples, lines_of
 from millstream.errors import DataError
+from millstream.ingest.triples import coerce_triples, lines_of
 from millstream.rdf import BlankScope, parse_term
 
 S, P, OBJECT = NamedNode("http://e/s"), NamedNode("http://e/p"), NamedNode("http://e/o")
@@ -61,7 +61,7 @@ def test_rdflib_literals_keep_their_lexical_form_and_datatype() -> None:
 
 
 def test_rdflib_is_not_imported() -> None:
-    code = "import sys, millstream.engine.triples; sys.exit('rdflib' in sys.modules)"
+    code = "import sys, millstream.ingest.triples; sys.exit('rdflib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

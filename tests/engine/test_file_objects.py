@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from millstream import Engine
-from millstream.engine.lines import line_sources
 from tests.engine.notation import S, T, emitted, nt, over
 
 LINES = nt("a p b", "a p c") + "\nthis is no triple\n" + nt("d p e") + "\n"
@@ -41,7 +40,6 @@ def test_lines_of_a_file_object_are_those_of_the_bytes(source: Any) -> None:
 
 def emitted_of(source: Any) -> list[str]:
     source.seek(0)
-    assert line_sources(source, "nt", None, lambda _: None) is not None
     return read(source, format="nt")[0]
 
 
@@ -57,18 +55,16 @@ def test_an_open_file_is_read_from_where_it_stands_and_told_by_its_name(tmp_path
     assert [(r.source, r.line) for r in engine.rejected()] == [(str(path), 3)]
 
 
-def test_what_cannot_be_put_back_takes_the_readers() -> None:
+def test_what_cannot_be_put_back_is_read_as_well() -> None:
     class Pipe(io.BytesIO):
         def seekable(self) -> bool:
             return False
 
-    assert line_sources(Pipe(LINES.encode()), "nt", None, lambda _: None) is None
     assert read(Pipe(LINES.encode()), format="nt")[0] == FOUND
 
 
 def test_a_message_log_is_read_by_messages() -> None:
     log = f'VERSION "1.2-messages"\n{nt("a p b", "a p c")}\nMESSAGE\n{nt("d p e")}\n'.encode()
-    assert line_sources(io.BytesIO(log), "nt", None, lambda _: None) is None
     assert read(io.BytesIO(log), format="nt") == read(log, format="nt")
 
 

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from millstream import Engine
-from millstream.engine import lines
-from millstream.engine.graph_log import GraphElements, GraphLog
+from millstream.ingest import Columns, read_elements, scanning
+from millstream.ingest.graph_log import GraphLog
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanner
-from millstream.rdf import Rejected, Rejections, read_elements
+from millstream.rdf import Rejected, Rejections
 
 PROV = "<http://www.w3.org/ns/prov#generatedAtTime>"
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -64,7 +64,8 @@ def by_columns(pieces: list[str], max_waiting: int) -> Found:
     scanner = Scanner(dictionary, graphs=True, scope="xl")
     found: list[tuple[int, list[str]]] = []
 
-    def take(elements: GraphElements) -> None:
+    def take(elements: Columns) -> None:
+        assert elements.at_ms is not None
         texts: list[list[str]] = [[] for _ in elements.at_ms]
         for row, place in zip(elements.triples, elements.element.tolist(), strict=True):
             texts[place].append(" ".join(str(t) for t in dictionary.decode(np.ascontiguousarray(row)).to_pylist()))
@@ -136,18 +137,19 @@ def test_an_engine_answers_as_from_the_readers(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "log.nq").write_text(text)
     fast, slow = Engine(), Engine()
     answers = [engine.register(query) for engine in (fast, slow)]
-    monkeypatch.setattr(lines, "CHUNK", 300)
+    monkeypatch.setattr(scanning, "CHUNK_BYTES", 300)
     fast.read("http://e/s", tmp_path / "log.nq", time="prov", element="graph")
-    # An iterable of lines takes the readers.
-    slow.read("http://e/s", iter(text.splitlines(keepends=True)), format="nq", time="prov", element="graph")
+    rejected: list[Rejected] = []
+    for element in read_elements(tmp_path / "log.nq", on_rejected=rejected.append):
+        slow.push("http://e/s", element.triples, at_ms=element.at_ms)
     for engine in (fast, slow):
         engine.finish()
     found, wanted = (each.take_table() for each in answers)
     assert wanted.num_rows > 10
     assert found.equals(wanted)
-    counted = ("elements", "triples", "late", "rejected", "answers")
+    counted = ("elements", "triples", "late", "answers")
     assert {name: fast.stats[name] for name in counted} == {name: slow.stats[name] for name in counted}
     assert fast.stats["late"] > 5
-    # Without texts: the readers show of a late element only what a query asks for.
-    told = [sorted((r.line or 0, r.reason) for r in engine.rejected()) for engine in (fast, slow)]
+    # Without texts: of a late element only what a query asks for is shown.
+    told = [sorted((r.line or 0, r.reason) for r in some) for some in (fast.rejected(), [*slow.rejected(), *rejected])]
     assert told[0] == told[1]

@@ -117,7 +117,7 @@ def test_a_closed_query_counts_no_more() -> None:
 
 
 def test_a_source_that_is_read_stops_between_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("millstream.engine.lines.CHUNK", 200)
+    monkeypatch.setattr("millstream.ingest.scanning.CHUNK_BYTES", 200)
     engine, query = engine_with(50, "ALL")
     lines = "\n".join(nt(f"a{i} p b") for i in range(150)).encode()
     with pytest.raises(PendingLimitError):

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import millstream as ms
-from millstream.engine.triples import coerce_triples
+from millstream.ingest.triples import coerce_triples
 
 STREAM = "http://e/s"
 TEXT = "SELECT ?x ?v WHERE { STREAM <http://e/s> [ALL] { ?x <http://e/p> ?v } }"

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from millstream import Engine
-from millstream.engine import lines
+from millstream.ingest import scanning
 from tests.engine.machines import forget_all_that_may_be as forget
 from tests.engine.notation import NAMESPACE, S, T, answer_set, emitted, nt, over
 
@@ -102,7 +102,7 @@ def test_the_dictionary_stays_small_while_ever_new_subjects_pass() -> None:
 def test_a_term_that_comes_and_goes_within_a_millisecond_can_still_be_read() -> None:
     #  0      1             the first line is over, and what no one asks for forgotten, before the second is read
     #  x a) x b   TRIPLES 1: a comes and goes at the same time
-    lines.CHUNK, chunk = 1, lines.CHUNK
+    scanning.CHUNK_BYTES, chunk = 1, scanning.CHUNK_BYTES
     try:
         engine = Engine()
         query = engine.register("SELECT ?a WHERE { STREAM <http://e/s> [TRIPLES 1] { ?a <http://e/p> ?b } }")
@@ -110,7 +110,7 @@ def test_a_term_that_comes_and_goes_within_a_millisecond_can_still_be_read() -> 
         text = "".join(" ".join(f"<http://e/{name}>" for name in fact.split()) + " .\n" for fact in facts)
         engine.read("http://e/s", text.encode(), format="nt", time="rate:3000")
     finally:
-        lines.CHUNK = chunk
+        scanning.CHUNK_BYTES = chunk
     assert [answer.bindings["a"].value for answer in query.take()] == ["http://e/a", "http://e/b"]
 
 

@@ -152,7 +152,7 @@ def test_a_callback_may_wait_for_another_thread_that_calls_the_engine(bring: Cal
 
 
 def test_a_query_registered_between_two_parts_of_a_source_sees_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("millstream.engine.lines.CHUNK", 200)
+    monkeypatch.setattr("millstream.ingest.scanning.CHUNK_BYTES", 200)
     engine, late = Engine(), list[ContinuousQuery]()
 
     def hear(_: object) -> None:
@@ -211,6 +211,7 @@ ENGINE_CALLS: dict[str, Callable[[Engine], object]] = {
     "push": lambda engine: engine.push(S, nt("a p b"), at_ms=1),
     "push_table": lambda engine: engine.push_table(S, timed(("a p b", 1))),
     "read": lambda engine: engine.read(S, timed(("a p b", 1), ("a p b", 0))),
+    "positions": lambda engine: engine.positions,
     "clock_ms": lambda engine: engine.clock_ms,
     "advance_to": lambda engine: engine.advance_to(5),
     "finish": lambda engine: engine.finish(),

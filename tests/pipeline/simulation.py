@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from millstream.engine.intake import Encoder
+from millstream.ingest import Columns
+from millstream.ingest.intake import Encoder
 from millstream.pipeline.keys import keys_of
 from millstream.pipeline.packing import Packer
 from millstream.pipeline.parts import Part
@@ -156,22 +157,19 @@ class Job:
         number = self._next_part(source)
         blobs: list[tuple[int, bytes]] = []
         rate = self.spread.sources[source].fraction
-        before = 0
         for chunk, some in enumerate(_cut(elements, self._random)):
             encoded = [encoder.encode("\n".join(e.triples).encode(), packer.summary).triples for e in some]
             triples = np.concatenate([np.empty((0, 3), np.int64), *encoded])
             sizes = [len(x) for x in encoded]
             element = np.repeat(np.arange(len(some)), sizes)
             at_ms = None if rate is not None else np.array([e.at_ms for e in some], np.int64)
-            numbers = None if rate is None else element + before
             op = graph = None
             if packer.takes_changes:
                 op = np.repeat(np.array([e.op for e in some], np.int64), sizes)
                 graph = packer.graphs_of([None] * len(triples))
                 triples, element, op, graph = (x[graph >= 0] for x in (triples, element, op, graph))
-            reading = Reading(triples, None, element, at_ms, numbers, len(some), 0, False, len(triples))
-            packer.add(number, chunk, reading, op, graph)
-            before += len(some)
+            columns = Columns(triples, element, len(some), at_ms, np.bincount(element, minlength=len(some)), graph)
+            packer.add(number, chunk, Reading(columns, 0), op)
             if self._random.random() < 0.3:
                 blobs.extend(packer.take())
         return blobs

@@ -14,13 +14,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from millstream.errors import DataError, OptionError
+from millstream.ingest import gathering, read_elements, scanning
+from millstream.ingest.columns import times_at_rate
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner_summary import Summary
-from millstream.pipeline import reading
 from millstream.pipeline.files import Found, cuts_of, list_files, open_piece
 from millstream.pipeline.parts import Part
-from millstream.pipeline.reading import count_elements, read_part, times_at_rate
-from millstream.rdf import Rejected, read_elements
+from millstream.pipeline.reading import count_elements, read_part
+from millstream.rdf import Rejected
 
 LINES = [f'<http://e/s{i % 7}> <http://e/p{i % 3}> "{i}" .' for i in range(40)]
 PROV = "http://www.w3.org/ns/prov#generatedAtTime"
@@ -37,14 +38,12 @@ def rows(part: Part, summary: Summary | None = None, rejected: list[Rejected] | 
 def _rows(part: Part, summary: Summary | None, rejected: list[Rejected]) -> Iterator[Row]:
     dictionary = Dictionary()
     before = 0
-    for found in read_part(part, dictionary, summary, on_rejected=rejected.append):
+    for found in (r.columns for r in read_part(part, dictionary, summary, on_rejected=rejected.append)):
         for i, (s, p, o) in enumerate(found.triples):
             texts = [dictionary.decode_one(int(term)) for term in (s, p, o)]
             graph = None if found.graph is None or found.graph[i] < 0 else dictionary.decode_one(int(found.graph[i]))
             place = int(found.element[i])
-            number = place + before if found.number is None else int(found.number[i])
-            assert number == place + before
-            yield (*texts, graph, number, -1 if found.at_ms is None else int(found.at_ms[place]))
+            yield (*texts, graph, place + before, -1 if found.at_ms is None else int(found.at_ms[place]))
         before += found.elements
 
 
@@ -83,24 +82,11 @@ def test_chunks_do_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chu
     path = tmp_path / "a.nt"
     path.write_text("\n".join(LINES))
     whole = rows(part_of(path, time="rate:1"))
-    monkeypatch.setattr(reading, "CHUNK_BYTES", chunk)
-    monkeypatch.setattr(reading, "CHUNK_STATEMENTS", chunk)
+    monkeypatch.setattr(scanning, "CHUNK_BYTES", chunk)
+    monkeypatch.setattr(gathering, "CHUNK_STATEMENTS", chunk)
     assert rows(part_of(path, time="rate:1")) == whole
     subjects = [row[4] for row in rows(part_of(path, time="rate:1", element="subject"))]
     assert subjects == list(range(40))
-
-
-def test_exactly_the_last_chunk_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "CHUNK_BYTES", 100)
-    monkeypatch.setattr(reading, "CHUNK_STATEMENTS", 3)
-    full, empty = tmp_path / "a.nt", tmp_path / "b.nt"
-    full.write_text("\n".join(LINES))
-    empty.write_text("")
-    for element in ("line", "subject"):
-        for path in (full, empty):
-            part = part_of(path, time="rate:1", element=element)
-            last = [found.last for found in read_part(part, Dictionary(), on_rejected=print)]
-            assert last == [False] * (len(last) - 1) + [True]
 
 
 def test_only_what_the_summary_keeps_is_there_but_all_is_counted(tmp_path: Path) -> None:
@@ -117,7 +103,7 @@ def test_a_range_without_lines_of_its_own_is_empty(tmp_path: Path) -> None:
     path = tmp_path / "a.nt"
     path.write_text(LINES[0])
     (found,) = read_part(Part(path=str(path), start=5, end=9, time="rate:1"), Dictionary(), on_rejected=print)
-    assert (found.elements, len(found.triples), found.last) == (0, 0, True)
+    assert (found.columns.elements, len(found.columns.triples)) == (0, 0)
 
 
 def test_blank_nodes_are_those_of_the_file_in_every_range_and_on_either_way(tmp_path: Path) -> None:

@@ -193,7 +193,7 @@ class Packer:
         self.is_full = False
 
     def add(self, part: int, chunk: int, reading: Reading) -> None:
-        text = f"{self.name} {part} {chunk} {reading.last} {len(reading.triples)} {reading.number}"
+        text = f"{self.name} {part} {chunk} {len(reading.columns.triples)} {reading.columns.element}"
         self._added.append((0, text.encode()))
 
     def take(self) -> list[tuple[int, bytes]]:
@@ -215,7 +215,7 @@ def test_packed_parts_go_through_the_packer(tmp_path: Path, monkeypatch: pytest.
     found = [batch.to_pylist() for task in stream.partitions(start, end) for batch in stream.read(task)]
     assert [[(row["cell"], row["blob"].decode()) for row in rows] for rows in found] == [
         [(1, f"{pack}3 2 True")],
-        [(0, f"{pack}3 0 0 True 2 [0 1]"), (0, f"{pack}3 1 0 True 2 [0 1]")],
+        [(0, f"{pack}3 0 0 2 [0 1]"), (0, f"{pack}3 1 0 2 [0 1]")],
     ]
 
 

@@ -16,7 +16,8 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
-from millstream.engine.intake import Encoder
+from millstream.ingest import Columns
+from millstream.ingest.intake import Encoder
 from millstream.kernels.dictionary import Dictionary
 from millstream.pipeline.blobs import (
     Header,
@@ -199,7 +200,7 @@ def test_a_blob_of_chunks_in_order_and_not_says_what_was_seen_before() -> None:
     term = packer.dictionary.encode_one("<http://e/n>"), packer.dictionary.encode_one("<http://e/p>")
     for number, times in enumerate(([5, 7, 7], [9, 8, 10])):
         triples = np.array([[term[0], term[1], term[0]]] * 3, np.int64)
-        packer.add(0, number, Reading(triples, None, np.arange(3), np.array(times), None, 3, 0, last=False, statements=3))
+        packer.add(0, number, Reading(Columns(triples, np.arange(3), 3, np.array(times)), 0))
     ((_, blob),) = packer.take()
     headers, _, batch = read_blob(blob)
     assert numbers_of(batch, "at").tolist() == [5, 7, 7, 9, 8, 10]

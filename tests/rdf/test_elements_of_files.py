@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode
 
 from millstream.errors import DataError, OptionError
-from millstream.rdf import Rejected, StreamElement, read_elements, read_quads
+from millstream.ingest import read_elements, read_quads
+from millstream.rdf import Rejected, StreamElement
 
 PROV = "<http://www.w3.org/ns/prov#generatedAtTime>"
 TIME = "http://e/at"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from millstream.rdf import Rejected, read_elements, read_quads
+from millstream.ingest import read_elements, read_quads
+from millstream.rdf import Rejected
 
 VERSION = 'VERSION "1.2-messages"\n'
 SYNTAXES = ["ntriples", "nquads", "turtle", "trig"]

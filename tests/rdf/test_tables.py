@@ -14,7 +14,8 @@ import pytest
 
 from millstream import Engine
 from millstream.errors import DataError, OptionError
-from millstream.rdf import Rejected, read_elements, read_quads
+from millstream.ingest import read_elements, read_quads
+from millstream.rdf import Rejected
 
 
 def table(rows: list[tuple[Any, ...]], *names: str) -> pa.Table:

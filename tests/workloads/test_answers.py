@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.workloads import Element, conference, edits, meters, snb, social, taxi
 from millstream import Engine
-from millstream.engine.triples import coerce_triples
+from millstream.ingest.triples import coerce_triples
 from tests.reference import ELEMENT, Reference
 from tests.suites import suite
 

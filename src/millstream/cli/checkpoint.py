@@ -8,21 +8,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from pyoxigraph import RdfFormat, parse
+import numpy as np
+import pyarrow as pa
 
-from millstream.cli.feeds import Item, Position
-from millstream.cli.merging import Lane
 from millstream.cli.options import RunOptions
 from millstream.errors import OptionError
+from millstream.ingest import Columns
+from millstream.ingest.chunk import known
+from millstream.ingest.merging import Lane, Ready
+from millstream.kernels.dictionary import Dictionary
 from millstream.output.files import replace_file
 
 LAYOUT = 3
 _NAME = "embedded.checkpoint"
 _MAGIC = b"millstream checkpoint "
+_NUMBERS = ("element", "at_ms", "sizes", "sign")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,38 +115,54 @@ def _asked(options: RunOptions) -> dict[str, Any]:
     }
 
 
-def lane_state(lane: Lane) -> dict[str, Any]:
+def lane_state(lane: Lane, dictionary: Dictionary) -> dict[str, Any]:
     """A lane as plain values: where its source was, and what it holds."""
     largest_ms, passed_ms, arrivals, held = lane.ordering.dump()
     return {
-        "position": asdict(lane.feed.position),
-        "ready": [_item_state(item) for item in lane.ready],
+        "position": lane.behind.position.decode(),
+        "ready": [_plain(ready.columns, dictionary) for ready in lane.ready],
         "order": [largest_ms, passed_ms, arrivals],
-        "held": [[at_ms, number, _item_state(item)] for at_ms, number, item in held],
+        "held": [[at_ms, number, _plain(element, dictionary)] for at_ms, number, element in held],
     }
 
 
-def position_of(state: dict[str, Any]) -> Position:
-    return Position(**state["position"])
-
-
-def restore_lane(lane: Lane, state: dict[str, Any]) -> None:
-    """What a lane held, apart from its place, which its feed was made with."""
-    lane.ready.extend(map(_item_of, state["ready"]))
-    held = [(at_ms, number, _item_of(item)) for at_ms, number, item in state["held"]]
+def restore_lane(lane: Lane, state: dict[str, Any], dictionary: Dictionary) -> None:
+    """What a lane held, and the place of its source, which was made with it."""
+    lane.behind = known(state["position"].encode())
+    for found in state["ready"]:
+        columns = _columns(found, dictionary)
+        lane.ready.append(Ready(columns, columns.times() if lane.is_timed else None, held=True))
+    held = [(at_ms, number, _columns(element, dictionary)) for at_ms, number, element in state["held"]]
     largest_ms, passed_ms, arrivals = state["order"]
     lane.ordering.load(largest_ms, passed_ms, arrivals, held)
 
 
-def _item_state(item: Item) -> list[Any]:
-    return [item.at_ms, "".join(f"{triple} .\n" for triple in item.triples), item.insert, item.graph]
+def _plain(columns: Columns, dictionary: Dictionary) -> dict[str, Any]:
+    found: dict[str, Any] = {"elements": columns.elements, "first": columns.first}
+    found |= {name: getattr(columns, name).tolist() for name in _NUMBERS if getattr(columns, name) is not None}
+    found["terms"] = dictionary.decode(np.ascontiguousarray(columns.triples.ravel())).to_pylist()
+    if columns.graph is not None:
+        found["graph"] = dictionary.decode(columns.graph).to_pylist()
+    if columns.rate is not None:
+        found["rate"] = str(columns.rate)
+    return found
 
 
-def _item_of(state: list[Any]) -> Item:
-    at_ms, text, insert, graph = state
-    # The labels of blank nodes are those of the reader already.
-    triples = tuple(quad.triple for quad in parse(input=text.encode(), format=RdfFormat.N_TRIPLES))
-    return Item(at_ms, triples, insert, graph)
+def _columns(state: dict[str, Any], dictionary: Dictionary) -> Columns:
+    numbers = {name: np.array(state[name], np.int64) for name in _NUMBERS if name in state}
+    columns = Columns(
+        dictionary.encode_column(pa.array(state["terms"], pa.string())).reshape(-1, 3),
+        numbers["element"],
+        state["elements"],
+        numbers.get("at_ms"),
+        numbers.get("sizes"),
+        dictionary.encode_column(pa.array(state["graph"], pa.string())) if "graph" in state else None,
+        numbers.get("sign"),
+        Fraction(state["rate"]) if "rate" in state else None,
+        state["first"],
+    )
+    dictionary.hold(columns.terms)
+    return columns
 
 
 def checkpoint_folder(path: str) -> Path:

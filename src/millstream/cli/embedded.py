@@ -1,27 +1,27 @@
 """Runs queries in this process: `millstream run --engine embedded`.
 
-Lines of one stream alone, their times by a rate, are read by the engine itself, which is fastest. Otherwise sources are put
-in order each by itself, merged and pushed; only that can be followed, and stopped and gone on with from a checkpoint.
+Sources are put in order each by itself, merged by time and handed to the engine as columns.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from typing import cast
+from collections.abc import Callable
+
+import numpy as np
 
 from millstream.cli.arguments import GraphSource, StreamSource
-from millstream.cli.checkpoint import Checkpoint, Saved, lane_state, position_of, restore_lane
-from millstream.cli.feeds import Item
-from millstream.cli.gathering import Gathered
-from millstream.cli.merging import Lane, Merge
+from millstream.cli.checkpoint import Checkpoint, Saved, lane_state, restore_lane
 from millstream.cli.outputs import Run
-from millstream.cli.paced import PacedEngine
-from millstream.cli.sources import StandardInput, make_feed
+from millstream.cli.sources import StandardInput, source_of, want_of
 from millstream.cli.terminal import fail
-from millstream.engine.lines import graph_sources, line_sources, rate_of
-from millstream.engine.ordering import Ordering
+from millstream.engine import Engine
 from millstream.errors import DataError, LateElementError, QueryError, SnapshotError
+from millstream.ingest import Chunk, Columns
+from millstream.ingest.merging import Lane, Merge, Ready
+from millstream.ingest.ordering import Ordering
+from millstream.operators.rows import FOREVER
 from millstream.output.files import STANDARD
 from millstream.rdf import Rejected
 from millstream.rdf.element import bounded
@@ -56,39 +56,19 @@ class _Embedded:
         else:
             assert self._checkpoint is not None
             try:
-                self._engine = cast("PacedEngine", PacedEngine.restore(saved.snapshot))
+                self._engine = Engine.restore(saved.snapshot)
             except SnapshotError as error:
                 raise self._checkpoint.refusal(error) from None
             run.open(saved.positions)
             run.counts.answers = saved.counts["answers"]
             run.counts.before = self._engine.stats["elements"]
             self._lane_late, self._lane_set_aside = saved.counts["late"], saved.counts["set_aside"]
-        self._gathered = Gathered(self._engine)
         self._saved = saved
+        self._sources: list[StreamSource | GraphSource] = [*run.options.streams, *run.options.changes]
 
-    @property
-    def _alone(self) -> bool:
-        """Whether one of the engine's fast ways in is open: lines at a rate or graphs of N-Quads, from one source, once."""
+    def _fresh_engine(self) -> Engine:
         options = self._options
-        if (
-            len(options.streams) != 1
-            or options.changes
-            or options.follow
-            or options.lateness_ms
-            or self._checkpoint is not None
-        ):
-            return False
-        path, format, element = options.streams[0].path, options.input_format, options.element
-        if path == STANDARD:
-            return False
-        if rate_of(options.time, element) is not None:
-            return line_sources(path, format, element, lambda rejected: None) is not None
-        # Strict runs take what comes before a fault, element by element.
-        return not options.strict and graph_sources(path, format, options.time, element, lambda _: None) is not None
-
-    def _fresh_engine(self) -> PacedEngine:
-        options = self._options
-        engine = PacedEngine(
+        engine = Engine(
             strict=options.strict, max_pending=_MAX_PENDING, limits=options.limits, max_jump_ms=options.max_jump_ms
         )
         for source in options.datasets:
@@ -105,10 +85,7 @@ class _Embedded:
 
     def run(self) -> None:
         try:
-            if self._alone:
-                self._read()
-            else:
-                self._merge()
+            self._merge()
         finally:
             # Also when stopped, or when a strict run meets bad data: what was answered is written.
             self._take()
@@ -117,37 +94,27 @@ class _Embedded:
         self._engine.finish()
         self._take()
 
-    # One stream alone -------------------------------------------------------------------------------------------------
-
-    def _read(self) -> None:
-        options, source = self._options, self._options.streams[0]
-        self._engine.pause = self._turn
-        self._engine.read(source.iri, source.path, format=options.input_format, time=options.time, element=options.element)
-        self._engine.pause = None
-
-    # Several sources --------------------------------------------------------------------------------------------------
-
     def _merge(self) -> None:
         options = self._options
-        sources: list[StreamSource | GraphSource] = [*options.streams, *options.changes]
-        states = [None] * len(sources) if self._saved is None else self._saved.lanes
-        for number, (source, state) in enumerate(zip(sources, states, strict=True)):
-            position = None if state is None else position_of(state)
-            feed = make_feed(source, number, options, self._set_aside, self._arrived, position)
-            untimed = isinstance(source, GraphSource) and options.changes_time is None
-            ordering: Ordering[Item] = Ordering(options.lateness_ms, options.max_jump_ms)
-            lane = Lane(number, feed, ordering, self._refused, untimed=untimed)
+        states = [None] * len(self._sources) if self._saved is None else self._saved.lanes
+        for number, (source, state) in enumerate(zip(self._sources, states, strict=True)):
+            want = want_of(source, number, options, self._set_aside)
+            since = None if state is None else state["position"].encode()
+            chunks = source_of(source, options, self._arrived).chunks(want, since)
+            ordering: Ordering[Columns] = Ordering(options.lateness_ms, options.max_jump_ms)
+            is_timed = isinstance(source, StreamSource) or options.changes_time is not None
+            lane = Lane(number, chunks, ordering, self._encoder(source), self._refused, is_timed=is_timed)
             if state is not None:
-                restore_lane(lane, state)
+                restore_lane(lane, state, self._engine.arrivals.dictionary)
             self._lanes.append(lane)
-        merge = Merge(self._lanes, idle_s=options.idle_ms / 1000 if options.follow else None)
+        idle_s = options.idle_ms / 1000 if options.follow else None
+        merge = Merge(self._lanes, self._engine.arrivals.dictionary, idle_s=idle_s)
         merge.leave_open(self._checkpoint is not None and not options.follow)
         self._next_checkpoint = time.monotonic() + options.checkpoint_every_ms / 1000
         while True:
             found = merge.take()
             if found is not None:
-                number, item = found
-                self._push(sources[number], item)
+                self._push(*found)
                 self._turn()
             elif merge.at_open_end:
                 self._take()
@@ -158,16 +125,20 @@ class _Embedded:
             else:
                 self._wait_for_more()
 
-    def _push(self, source: StreamSource | GraphSource, item: Item) -> None:
+    def _encoder(self, source: StreamSource | GraphSource) -> Callable[[Chunk], Columns]:
+        arrivals = self._engine.arrivals
+        if isinstance(source, GraphSource):
+            return arrivals.encode_changes
+        return lambda chunk: arrivals.encode(source.iri, chunk)
+
+    def _push(self, number: int, ready: Ready) -> None:
+        source, arrivals = self._sources[number], self._engine.arrivals
         if isinstance(source, StreamSource):
-            assert item.at_ms is not None
-            self._gathered.add(source.iri, item)
-            return
-        self._gathered.push()
-        if item.insert:
-            self._engine.insert(item.triples, at_ms=item.at_ms, graph=item.graph)
+            arrivals.take(source.iri, ready.columns)
         else:
-            self._engine.delete(item.triples, at_ms=item.at_ms, graph=item.graph)
+            arrivals.change(ready.columns, source.graph)
+        if ready.held:
+            arrivals.dictionary.release(ready.columns.terms, -FOREVER)
 
     def _wait_for_more(self) -> None:
         self._next_turn = 0.0
@@ -176,16 +147,17 @@ class _Embedded:
         self._arrived.wait(_TURN_S)
         self._arrived.clear()
 
-    def _refused(self, number: int, item: Item, reason: str) -> None:
-        sources: list[StreamSource | GraphSource] = [*self._options.streams, *self._options.changes]
-        source = sources[number]
+    def _refused(self, number: int, element: Columns, reason: str) -> None:
+        source = self._sources[number]
         name = source.iri if isinstance(source, StreamSource) else f"graph {source.graph or 'default'}"
         is_late = reason.startswith("late")
         if self._options.strict:
             raise LateElementError(f"{name}: {reason}") if is_late else DataError(reason, source=name)
         self._lane_late += is_late
         self._lane_set_aside += not is_late
-        self._run.set_aside(Rejected(name, None, None, reason, bounded("\n".join(f"{t} ." for t in item.triples[:10]))))
+        rows = [self._engine.arrivals.dictionary.decode(np.ascontiguousarray(row)) for row in element.triples[:10]]
+        text = "\n".join(" ".join(map(str, row.to_pylist())) + " ." for row in rows)
+        self._run.set_aside(Rejected(name, None, None, reason, bounded(text)))
 
     def _set_aside(self, rejected: Rejected) -> None:
         self._lane_set_aside += 1
@@ -206,7 +178,6 @@ class _Embedded:
 
     def _take(self) -> None:
         """Writes what was answered and set aside, and counts."""
-        self._gathered.push()
         run, engine = self._run, self._engine
         run.emit({number: query.take_table() for number, query in enumerate(engine.queries)})
         for rejected in engine.rejected():
@@ -221,5 +192,5 @@ class _Embedded:
     def _state(self) -> Saved:
         """Everything as it is now, which is after everything was taken."""
         counts = {"answers": list(self._run.counts.answers), "late": self._lane_late, "set_aside": self._lane_set_aside}
-        lanes = [lane_state(lane) for lane in self._lanes]
+        lanes = [lane_state(lane, self._engine.arrivals.dictionary) for lane in self._lanes]
         return Saved(self._engine.snapshot(), lanes, self._run.commit(), counts)

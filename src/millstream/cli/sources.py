@@ -1,21 +1,22 @@
-"""The sources of a run as feeds: how each is read, what times it gets, and standard input."""
+"""The sources of a run: files, followed or not, and standard input, which is read in a thread of its own."""
 
 from __future__ import annotations
 
 import os
+import queue
 import select
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from fractions import Fraction
+from dataclasses import dataclass
 
 from millstream.cli.arguments import GraphSource, StreamSource
-from millstream.cli.feeds import Feed, FileFeed, Item, OnRejected, Position, Reader, ThreadFeed
 from millstream.cli.options import RunOptions
+from millstream.ingest import Chunk, Files, Source, Want
+from millstream.ingest.sources import Position, Reading, parts_in
 from millstream.output.files import STANDARD
-from millstream.rdf import parse_time_option, read_changes, read_elements
-from millstream.rdf.timing import TimeKind
+from millstream.rdf import OnRejected
 
 STANDARD_FORMAT = "nquads"
 """What standard input is unless told otherwise."""
@@ -23,6 +24,28 @@ STANDARD_FORMAT = "nquads"
 
 def wall_clock_ms() -> int:
     return time.time_ns() // 1_000_000
+
+
+def want_of(source: StreamSource | GraphSource, number: int, options: RunOptions, on_rejected: OnRejected) -> Want:
+    """What is wanted of a source; the number keeps its blank nodes apart from those of others."""
+    is_stream = isinstance(source, StreamSource)
+    standard = STANDARD_FORMAT if is_stream and source.path == STANDARD else None
+    return Want(
+        (options.input_format or standard) if is_stream else None,
+        options.time if is_stream else options.changes_time,
+        options.element if is_stream else None,
+        clock_ms=wall_clock_ms,
+        on_rejected=None if options.strict else on_rejected,
+        limits=options.limits,
+        changes=not is_stream,
+        graphs=not is_stream,
+        blank_prefix=f"s{number}",
+    )
+
+
+def source_of(source: StreamSource | GraphSource, options: RunOptions, arrived: threading.Event) -> Source:
+    """Where a source's chunks come from; `arrived` is set when some have come that were waited for."""
+    return StandardSource(arrived) if source.path == STANDARD else Files(source.path, follow=options.follow)
 
 
 class StandardInput:
@@ -47,98 +70,43 @@ class StandardInput:
         return self.read1(size)
 
 
-def stream_reader(options: RunOptions) -> Reader:
-    """Reads elements with the times that `--time` says; a rate counts on from one file to the next."""
-    time_option, rate = _time_and_rate(options.time)
+@dataclass(frozen=True, slots=True)
+class StandardSource:
+    """Standard input as a source. What was read before is gone from it: it goes on with what is there now."""
 
-    def read(source: object, first: int, prefix: str, on_rejected: OnRejected) -> Iterator[Item]:
-        elements = read_elements(
-            source,
-            format=options.input_format or (STANDARD_FORMAT if isinstance(source, StandardInput) else None),
-            time=time_option,
-            element=options.element,
-            on_rejected=on_rejected,
-            strict=options.strict,
-            clock_ms=_clock(rate, first),
-            blank_prefix=prefix,
-            limits=options.limits,
-        )
-        return (Item(found.at_ms, found.triples) for found in elements)
+    arrived: threading.Event
 
-    return read
+    def chunks(self, want: Want, since: bytes | None = None) -> Iterator[Chunk]:
+        """What has come; empty chunks while nothing has."""
+        before = Position.of(since, want.blank_prefix)
+        count = before.before + before.taken
+        reading = Reading(want, Position(f"{want.blank_prefix}n{count}", before=count))
+        # The thread reads on when a chunk was encoded, and ends with the process.
+        waiting: queue.Queue[Chunk | BaseException | None] = queue.Queue()
+        encoded = threading.Semaphore(0)
 
+        def read() -> None:
+            try:
+                for part in parts_in(StandardInput(lambda: None), want, reading):
+                    for chunk in reading.chunks(part):
+                        waiting.put(chunk)
+                        self.arrived.set()
+                        encoded.acquire()
+                waiting.put(None)
+            except BaseException as error:  # it is raised where chunks are taken
+                waiting.put(error)
+            self.arrived.set()
 
-def change_reader(options: RunOptions, source: GraphSource) -> Reader:
-    """Reads the changes of a graph."""
-    time_option, rate = _time_and_rate(options.changes_time)
-
-    def read(of: object, first: int, prefix: str, on_rejected: OnRejected) -> Iterator[Item]:
-        changes = read_changes(
-            of,
-            time=time_option,
-            on_rejected=on_rejected,
-            strict=options.strict,
-            clock_ms=_clock(rate, first),
-            blank_prefix=prefix,
-            limits=options.limits,
-        )
-        for found in changes:
-            graph = source.graph if found.graph is None else found.graph.value
-            yield Item(found.at_ms, found.triples, found.insert, graph)
-
-    return read
-
-
-def make_feed(
-    source: StreamSource | GraphSource,
-    number: int,
-    options: RunOptions,
-    on_rejected: OnRejected,
-    arrived: threading.Event,
-    position: Position | None,
-) -> Feed:
-    """One source of a run; the number keeps its blank nodes apart from those of others."""
-    is_stream = isinstance(source, StreamSource)
-    read = stream_reader(options) if isinstance(source, StreamSource) else change_reader(options, source)
-    prefix = f"s{number}"
-    if source.path == STANDARD:
-        # What was read before is gone from standard input: it goes on with what is there now.
-        first = 0 if position is None else position.taken
-        feed = ThreadFeed(lambda: read(StandardInput(_nothing), first, f"{prefix}n{first}", on_rejected), arrived)
-        feed.position.taken = first
-        return feed
-    return FileFeed(
-        source.path,
-        read,
-        on_rejected,
-        prefix=prefix,
-        any_ending=not is_stream or options.input_format is not None,
-        follow=options.follow,
-        position=position,
-    )
-
-
-def _nothing() -> None:
-    """The thread of standard input ends with the process."""
-
-
-def _time_and_rate(option: str | None) -> tuple[str | None, Fraction | None]:
-    """Rates are told by a clock that counts, so that they go on where an earlier file or run stopped."""
-    if option is None:
-        return None, None
-    found = parse_time_option(option)
-    return ("arrival", found.rate) if found.kind is TimeKind.RATE else (option, None)
-
-
-def _clock(rate: Fraction | None, first: int) -> Callable[[], int]:
-    if rate is None:
-        return wall_clock_ms
-    count = first
-
-    def next_ms() -> int:
-        nonlocal count
-        at_ms = count * 1000 * rate.denominator // rate.numerator
-        count += 1
-        return at_ms
-
-    return next_ms
+        threading.Thread(target=read, daemon=True).start()
+        while True:
+            try:
+                found = waiting.get_nowait()
+            except queue.Empty:
+                yield reading.nothing(is_idle=True)
+                continue
+            if isinstance(found, BaseException):
+                raise found
+            if found is None:
+                return
+            yield found
+            encoded.release()

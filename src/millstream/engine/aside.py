@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from millstream.engine.core import Core, Element, Happening, triples_of
-from millstream.engine.ordering import Ordering
 from millstream.errors import DataError, LateElementError
+from millstream.ingest.ordering import Ordering
 from millstream.rdf import Rejected
 
 _MOST = 100_000

@@ -21,7 +21,6 @@ from millstream.engine.datasets import Graph, Triples
 from millstream.engine.feeding import Feeding
 from millstream.engine.feeds import NEVER
 from millstream.engine.graph_lane import GraphLanes
-from millstream.engine.intake import Intake
 from millstream.engine.lane import Lanes
 from millstream.engine.options import Options, named_iri
 from millstream.engine.query import ContinuousQuery
@@ -30,6 +29,7 @@ from millstream.engine.run import QueryRun
 from millstream.engine.turns import Outbox, Stopped
 from millstream.engine.unseen import Unseen
 from millstream.errors import ChangeLimitError
+from millstream.ingest.intake import Intake
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner_summary import Summary
 from millstream.language.windows import Triples as TriplesWindow

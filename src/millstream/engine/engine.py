@@ -6,39 +6,35 @@ it is held until the largest time seen, less the lateness, has reached it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from itertools import islice
-from typing import TypeVar
+from time import sleep
 
 import pyarrow as pa
-from pyoxigraph import Triple
 
 from millstream.engine.answers import Answer
+from millstream.engine.arrivals import Arrivals
 from millstream.engine.aside import Aside
 from millstream.engine.batch import ElementBatch
 from millstream.engine.caution import Caution
 from millstream.engine.core import Core, Element, GraphChange, Happening, Stream, stored_happening, triples_of
-from millstream.engine.intake import Encoder
-from millstream.engine.lines import line_sources, rate_of
-from millstream.engine.loading import Loading
 from millstream.engine.options import Options, checked_time, graph_iri
-from millstream.engine.ordering import Ordering
 from millstream.engine.query import ContinuousQuery
-from millstream.engine.scanning import Scanning
 from millstream.engine.singles import Singles
 from millstream.engine.snapshot import pack, taken_as_damage, unpack
-from millstream.engine.tables import largest_time
 from millstream.engine.turns import delivering, serialised
+from millstream.ingest import Chunk, Want, chunks_of, quads_of
+from millstream.ingest.chunk import known
+from millstream.ingest.clean_tables import largest_time
+from millstream.ingest.intake import Encoder
+from millstream.ingest.ordering import Ordering
 from millstream.limits import DEFAULT_LIMITS, Limits
+from millstream.operators import stored
 from millstream.operators.rows import ELEMENT, GRID, tick, time_of
-from millstream.rdf import Rejected, StreamElement, read_changes, read_elements, read_quads
-from millstream.rdf.inputs import is_all_there
+from millstream.rdf import Rejected
 
 DEFAULT_MAX_PENDING = 10_000_000
-_TRIPLES_A_LOAD = 1 << 16
-
-_T = TypeVar("_T")
+_IDLE_S = 0.1
 
 
 class Engine:
@@ -74,16 +70,10 @@ class Engine:
         self._singles = Singles(self._core, self._ordering)
         self._aside = Aside(self._core, self._ordering, strict=strict)
         self._caution = Caution(self)
-        self._scanning = Scanning(
-            self._core,
-            self._encoder,
-            self._ordering,
-            strict=strict,
-            caution=self._caution,
-            limits=self._options.limits,
-            take_batch=self._offer_batch,
-            aside=self._aside,
-        )
+        self.arrivals = Arrivals(self)
+        """For runners that merge sources themselves."""
+        self._sources: dict[str, Chunk] = {}
+        """The last chunk of each stream that was read from a source."""
 
     # Datasets ---------------------------------------------------------------------------------------------------------
 
@@ -94,20 +84,8 @@ class Engine:
 
         `graph` takes what the source has in its default graph; named graphs of the source keep their names.
         """
-        sources = line_sources(source, format, "line", self._aside.malformed)
-        if sources is not None:
-            return self._scanning.load(sources, graph_iri(graph))
-        strict, limits, told = self._options.strict, self._options.limits, self._aside.malformed
-        quads = read_quads(source, format=format, base=base, on_rejected=told, strict=strict, limits=limits)
-        loading = Loading(self._core, self._caution)
-        for some in _batched(quads, _TRIPLES_A_LOAD):
-            by_graph: dict[str | None, list[Triple]] = {}
-            for quad in some:
-                name = getattr(quad.graph_name, "value", None)
-                by_graph.setdefault(graph_iri(graph) if name is None else str(name), []).append(quad.triple)
-            for name, triples in by_graph.items():
-                loading.take(name, self._encoder.encode_all(triples))
-        return loading.end()
+        want = self._want(format=format, base=base, graphs=True)
+        return self.arrivals.load(quads_of(source, want), graph_iri(graph))
 
     def insert(self, triples: object, at_ms: int | None = None, graph: str | None = None) -> None:
         """Triples enter a graph at a time; without one, now."""
@@ -130,19 +108,11 @@ class Engine:
 
         What does not name a graph concerns `graph`; without the option `time` all happens now.
         """
-        strict = self._options.strict
-        changes = read_changes(
-            source,
-            format=format,
-            time=time,
-            base=base,
-            on_rejected=self._aside.malformed,
-            strict=strict,
-            limits=self._options.limits,
-        )
-        for change in changes:
-            name = graph if change.graph is None else change.graph.value
-            self._offer_change(change.triples, change.at_ms, name, insert=change.insert)
+        want = self._want(format=format, time=time, base=base, changes=True)
+        for chunk in chunks_of(source, want):
+            with self._core.lock:
+                self.arrivals.change(self.arrivals.encode_changes(chunk), graph_iri(graph))
+            self._core.outbox.deliver()
 
     def _offer_change(self, triples: object, at_ms: int | None, graph: str | None, *, insert: bool) -> None:
         core = self._core
@@ -156,15 +126,17 @@ class Engine:
             core.outbox.deliver()
 
     def _change_text(self, data: bytes, scope: str, time_ms: int | None, graph: str | None, *, insert: bool) -> None:
-        def change(engine: Engine) -> None:
-            found = engine._encoder.encode_text(data, scope, None, counted=False)
-            what = GraphChange(graph, found.triples, insert)
-            if time_ms is None:
-                engine._core.process_now(what)
-            else:
-                engine._offer(time_ms, what)
+        found = self._encoder.encode_text(data, scope, None, counted=False)
+        self._offer_graph_change(GraphChange(graph, found.triples, insert), time_ms)
 
-        self._caution.take(change, time_ms)
+    def _offer_graph_change(self, change: GraphChange, time_ms: int | None) -> None:
+        def offer(engine: Engine) -> None:
+            if time_ms is None:
+                engine._core.process_now(change)
+            else:
+                engine._offer(checked_time(time_ms), change)
+
+        self._caution.take(offer, time_ms, change.triples.ravel())
 
     # Queries ----------------------------------------------------------------------------------------------------------
 
@@ -228,13 +200,11 @@ class Engine:
     @serialised
     def push_table(self, stream: str, table: pa.Table) -> None:
         """Elements as Arrow: s, p, o in N-Triples syntax, at_ms, and optionally element, equal within an element."""
-        if self._scanning.read_table(self._core.stream(stream), table):
-            return
-        # What is wrong with it makes it several parts.
         if isinstance(table, pa.Table | pa.RecordBatch) and self._caution.may_overflow(largest_time(table)):
+            # What is wrong with a table makes it several parts, and all of them are taken or none.
             self._caution.try_out(lambda engine: engine.read(stream, table))
-        for found in self._begin_read(stream, table):
-            self._read_one(stream, found)
+        for chunk in chunks_of(table, self._want()):
+            self._take(stream, chunk)
 
     def read(
         self,
@@ -246,63 +216,48 @@ class Engine:
         element: str | None = None,
         base: str | None = None,
         clock_ms: Callable[[], int] | None = None,
+        since: bytes | None = None,
     ) -> None:
-        """A whole source of elements, at full speed: a file, folder, glob, bytes, Arrow or an iterable.
+        """A whole source of elements, at full speed: a file, folder, glob, bytes, Arrow, an iterable, or any `Source`.
 
-        `time` and `element` say where times come from and what an element is; `time="arrival"` asks `clock_ms`.
+        `time` and `element` say where times come from and what an element is; `time="arrival"` asks `clock_ms`. `since` is a
+        position of the source to go on from, as `positions` has them.
         """
         with self._core.lock:
-            elements = self._begin_read(stream, source, format, time, element, base, clock_ms)
-        self._core.outbox.deliver()
-        # An iterable is waited for without the lock: it may last as long as the stream does.
-        for found in elements:
+            state = self._core.stream(stream)
+        want = self._want(format=format, time=time, element=element, base=base, clock_ms=clock_ms)
+        # A source is waited for without the lock: it may last as long as the stream does.
+        for chunk in chunks_of(source, want, since):
             with self._core.lock:
-                self._read_one(stream, found)
+                self._take(stream, chunk)
+                if chunk.is_placed:
+                    self._sources[state.iri] = chunk
             self._core.outbox.deliver()
+            if chunk.is_idle:
+                sleep(_IDLE_S)
 
-    def _read_one(self, stream: str, found: StreamElement) -> None:
-        time_ms = checked_time(found.at_ms)
-        push = self._push_cautiously if self._caution.may_overflow(time_ms) else self._push_one
-        push(self._core.stream(stream), found.triples, time_ms)
+    def _take(self, stream: str, chunk: Chunk) -> None:
+        self.arrivals.take(stream, self.arrivals.encode(stream, chunk))
 
-    def _begin_read(
+    @property
+    @serialised
+    def positions(self) -> dict[str, bytes]:
+        """For each stream that was read from a source, the position behind the last chunk that was taken of it."""
+        return {stream: chunk.position for stream, chunk in self._sources.items()}
+
+    def _want(
         self,
-        stream: str,
-        source: object,
+        *,
         format: str | None = None,
         time: str | None = None,
         element: str | None = None,
         base: str | None = None,
         clock_ms: Callable[[], int] | None = None,
-    ) -> Iterable[StreamElement]:
-        """Reads a source in one go if that can be done, else gives its elements."""
-        state = self._core.stream(stream)
-        rate = None if self._options.lateness_ms else rate_of(time, element)
-        if rate is not None and self._options.max_jump_ms is not None and 1000 / rate > self._options.max_jump_ms:
-            rate = None
-        sources = None if rate is None else line_sources(source, format, element, self._aside.malformed)
-        if rate is not None and sources is not None:
-            self._scanning.read_lines(state, sources, rate)
-            return ()
-        if self._scanning.read_graphs(state, source, format, time, element):
-            return ()
-        if time in (None, "column") and element is None and self._scanning.read_table(state, source):
-            return ()
-        elements = read_elements(
-            source,
-            format=format,
-            time=time,
-            element=element,
-            base=base,
-            on_rejected=self._aside.malformed,
-            strict=self._options.strict,
-            clock_ms=clock_ms,
-            limits=self._options.limits,
-        )
-        if is_all_there(source) and self._ordering.passes_through:
-            self._scanning.read_elements(state, elements)
-            return ()
-        return elements
+        changes: bool = False,
+        graphs: bool = False,
+    ) -> Want:
+        receiver = None if self._options.strict else self._aside.malformed
+        return Want(format, time, element, base, clock_ms, receiver, self._options.limits, changes, graphs)
 
     # Time and order ---------------------------------------------------------------------------------------------------
 
@@ -356,6 +311,9 @@ class Engine:
         self._release(ordering.due(ordering.reached_ms))
         self._core.pass_time(tick(ordering.reached_ms, ELEMENT))
 
+    def _offer_cautiously(self, at_ms: int, what: Happening) -> None:
+        self._caution.take(lambda engine: engine._offer(at_ms, what), at_ms)
+
     def _release(self, due: Iterator[tuple[int, Happening]]) -> None:
         for at_ms, what in due:
             self._core.process(at_ms, what)
@@ -401,7 +359,14 @@ class Engine:
             else (at_ms, number, what.graph, what.triples, what.insert)
             for at_ms, number, what in held
         ]
-        return pack({"options": asdict(self._options), "ordering": (*seen, flat), "core": self._core.dump()})
+        return pack(
+            {
+                "options": asdict(self._options),
+                "ordering": (*seen, flat),
+                "core": self._core.dump(),
+                "positions": [[stream, chunk.position] for stream, chunk in self._sources.items()],
+            }
+        )
 
     @classmethod
     def restore(cls, data: bytes) -> Engine:
@@ -419,10 +384,5 @@ class Engine:
             engine._ordering.load(largest_ms, passed_ms, arrivals, held)
             for _, _, what in held:
                 engine._core.dictionary.hold(triples_of(what).ravel())
+            engine._sources = {stored.text(stream): known(position) for stream, position in state["positions"]}
         return engine
-
-
-def _batched(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
-    iterator = iter(items)
-    while some := list(islice(iterator, size)):
-        yield some

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from millstream.ingest.columns import times_at_rate
 from millstream.pipeline.blobs import Header, numbers_of
-from millstream.pipeline.reading import times_at_rate
 
 Ids = npt.NDArray[np.int64]
 FIRST_OF_ALL = -(1 << 62)

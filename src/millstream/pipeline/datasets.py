@@ -17,25 +17,23 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from pyoxigraph import DefaultGraph, Quad, Variable
+from pyoxigraph import Variable
 
 from millstream.errors import DataError
+from millstream.ingest import Chunk, Want, quads_of
+from millstream.ingest.readers import read_quads
 from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.scanner import Scanned, Scanner
 from millstream.kernels.scanner_summary import Summary
 from millstream.limits import Limits
 from millstream.pipeline.blobs import graph_term
-from millstream.pipeline.files import format_of, is_by_line, open_piece
 from millstream.pipeline.keys import keys_of
 from millstream.pipeline.parts import Part
-from millstream.pipeline.reading import CHUNK_BYTES, CHUNK_STATEMENTS, Counted, next_chunk, scan
+from millstream.pipeline.reading import opened
 from millstream.pipeline.routing import Router
 from millstream.pipeline.spread import Spread, StreamedSource
 from millstream.pipeline.static import write_chunk
 from millstream.plan.nodes import Quads, in_order
-from millstream.rdf import Format, OnRejected, Rejected, Rejections, read_quads
-from millstream.rdf.inputs import ByteStream, name_of
-from millstream.rdf.lines import is_message_log
+from millstream.rdf import OnRejected, Rejected
 
 Ids = npt.NDArray[np.int64]
 Packed: TypeAlias = tuple[int, int, bytes]
@@ -52,36 +50,8 @@ def read_part_of(
     part: Part, graph: str | None, dictionary: Dictionary, summary: Summary | None, on_rejected: OnRejected
 ) -> Iterator[tuple[Ids, Ids]]:
     """The triples of a part and their graphs, chunk by chunk; -1 is the default graph."""
-    choice = format_of(part.path, part.format)
-    scope = scope_of(graph, part.path)
-    counted = Counted(on_rejected)
-    with open_piece(part.path, part.start, part.end) as piece:
-        counted.piece = piece
-        if is_by_line(choice, None, "line"):
-            stream = ByteStream(piece, Rejections(part.path, counted))
-            head = next_chunk(stream)
-            # In the middle of a file there is nothing to announce.
-            if piece.start or not is_message_log(head):
-                scanner = Scanner(
-                    dictionary,
-                    graphs=choice.format is Format.N_QUADS,
-                    summary=summary,
-                    scope=scope + "l",
-                    literal_bytes=part.limits.literal_bytes,
-                )
-                for found, *_ in scan(scanner, head, stream, part, counted):
-                    yield _columns(found)
-                return
-    with open_piece(part.path, part.start, part.end) as piece:
-        counted.piece = piece
-        # Tables are better read from their path than from bytes; ranges of documents number their nodes each from the start.
-        source: object = part.path if choice.format.is_table else piece
-        prefix = scope if piece.start == 0 else f"{scope}r{piece.start}"
-        format = part.format or choice.format
-        quads = read_quads(
-            source, format=format, base=part.base, on_rejected=counted, blank_prefix=prefix, limits=part.limits
-        )
-        yield from encoded(quads, part.path, dictionary, summary, counted)
+    with opened(part, scope_of(graph, part.path), on_rejected) as (described, want, _):
+        yield from _columns(read_quads(described, want), dictionary, summary)
 
 
 def scope_of(graph: str | None, path: str = "") -> str:
@@ -90,34 +60,10 @@ def scope_of(graph: str | None, path: str = "") -> str:
     return "d" + hashlib.blake2b(f"{graph_term(graph)} {place}".encode(), digest_size=8).hexdigest()
 
 
-def encoded(
-    quads: Iterable[Quad], name: str, dictionary: Dictionary, summary: Summary | None, on_rejected: OnRejected
-) -> Iterator[tuple[Ids, Ids]]:
-    """Quads as `read_part_of` has them."""
-    lines: list[str] = []
-    size = 0
-    for quad in quads:
-        graph = "" if isinstance(quad.graph_name, DefaultGraph) else f"{quad.graph_name} "
-        lines.append(f"{quad.triple} {graph}.\n")
-        size += len(lines[-1])
-        if len(lines) >= CHUNK_STATEMENTS or size >= CHUNK_BYTES:
-            yield _scanned(lines, name, dictionary, summary, on_rejected)
-            lines, size = [], 0
-    yield _scanned(lines, name, dictionary, summary, on_rejected)
-
-
-def _scanned(
-    lines: list[str], name: str, dictionary: Dictionary, summary: Summary | None, on_rejected: OnRejected
-) -> tuple[Ids, Ids]:
-    found = Scanner(dictionary, graphs=True, summary=summary).feed("".join(lines).encode(), True)
-    for _, _, reason, text in found.errors:
-        Rejections(name, on_rejected).reject(reason, text=text)
-    return _columns(found)
-
-
-def _columns(found: Scanned) -> tuple[Ids, Ids]:
-    graph = np.full(len(found.s), -1, np.int64) if found.g is None else found.g
-    return np.column_stack([found.s, found.p, found.o]), graph
+def _columns(chunks: Iterator[Chunk], dictionary: Dictionary, summary: Summary | None) -> Iterator[tuple[Ids, Ids]]:
+    for chunk in chunks:
+        found = chunk.encode(dictionary, summary)
+        yield found.triples, np.full(len(found.triples), -1, np.int64) if found.graph is None else found.graph
 
 
 # What is kept -----------------------------------------------------------------------------------------------------------
@@ -284,9 +230,8 @@ def packed_quads(
     limits: Limits,
 ) -> Iterator[Packed]:
     """What is in memory, or comes from anything that can be read."""
-    scope = scope_of(graph)
-    quads = read_quads(source, format=format, base=base, on_rejected=on_rejected, blank_prefix=scope, limits=limits)
-    for triples, graphs in encoded(quads, name_of(source), packer.dictionary, packer.summary, on_rejected):
+    want = Want(format, None, None, base, None, on_rejected, limits, graphs=True, blank_prefix=scope_of(graph))
+    for triples, graphs in _columns(quads_of(source, want), packer.dictionary, packer.summary):
         yield from packer.pack(triples, graphs, graph)
 
 

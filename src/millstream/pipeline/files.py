@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from millstream.errors import DataError, OptionError
-from millstream.rdf import Format, format_of_path, named_format, parse_time_option
+from millstream.ingest.parts import chosen_format
+from millstream.rdf import Format, parse_time_option
 from millstream.rdf.element import Rejections
 from millstream.rdf.formats import FormatChoice
 from millstream.rdf.inputs import ByteStream, files_of
@@ -59,17 +60,6 @@ def list_files(
     return list(found.values())
 
 
-def format_of(path: str, format: str | None) -> FormatChoice:
-    """The format of a file: the one that was named, or the one its name tells."""
-    if format is not None:
-        return named_format(format)
-    chosen = format_of_path(path)
-    if chosen is None:
-        names = ", ".join(each.value for each in Format)
-        raise OptionError(f"{path}: its name does not tell the format; give the option format, one of {names}")
-    return FormatChoice(chosen)
-
-
 def is_by_line(choice: FormatChoice, time: str | None, element: str | None) -> bool:
     """Whether an element is one statement of N-Triples or N-Quads, as long as the file is no message log."""
     if choice.messages or choice.format not in _LINES:
@@ -85,7 +75,7 @@ def cuts_of(file: Found, *, format: str | None, time: str | None, element: str |
 
     Raises OptionError where the option time is missing: here, before any task is started.
     """
-    choice = format_of(file.path, format)
+    choice = chosen_format(file.path, format)
     if time is None and choice.format in _WITHOUT_TIMES and not choice.messages and not is_message_log(_head(file.path)):
         raise OptionError(
             f"{file.path}: {choice.format.value} does not say when things happened; give the option time, one of {CHOICES}"

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import TaskContext
 
+from millstream.ingest import Columns
 from millstream.pipeline.connect import rows_of
 from millstream.pipeline.dead_letters import BATCH, DeadLetters
 from millstream.pipeline.output import packed_batch
@@ -91,8 +92,9 @@ def add_batch(packer: Packer, part: int, chunk: int, batch: pa.RecordBatch, coun
         keep &= graph >= 0
         ops, graph = op[sound][keep], graph[keep]
     triples, element = triples[keep], element[keep]
-    reading = Reading(triples, None, element, times, None, len(names), counted.take(), False, len(triples))
-    packer.add(part, chunk, reading, ops, graph)
+    sizes = np.bincount(element, minlength=len(names))
+    columns = Columns(triples, element, len(names), times, sizes, graph)
+    packer.add(part, chunk, Reading(columns, counted.take()), ops)
 
 
 def ended_blobs(pack: str, source: int) -> list[tuple[int, bytes]]:

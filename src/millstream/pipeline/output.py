@@ -12,13 +12,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from millstream.ingest import Columns
+from millstream.ingest.columns import Ids, times_at_rate
 from millstream.kernels.dictionary import Dictionary
-from millstream.pipeline.changing import add_changes
+from millstream.pipeline.changing import read_changes
 from millstream.pipeline.datasets import packed_by_task
 from millstream.pipeline.dead_letters import DeadLetters
-from millstream.pipeline.packing import Packer, packer_for
+from millstream.pipeline.packing import packer_for
 from millstream.pipeline.parts import Part
-from millstream.pipeline.reading import Counted, Ids, Reading, read_part, times_at_rate
+from millstream.pipeline.reading import read_part
 from millstream.rdf import Rejected
 from millstream.rdf.times import OUT_OF_RANGE
 
@@ -42,8 +44,8 @@ def rows_of(part: Part, before: int, dead_letter: str | None) -> Iterator[pa.Rec
     elements = 0
     try:
         for reading in read_part(part, dictionary, on_rejected=letters):
-            yield _row_batch(part, reading, before, elements, dictionary, letters)
-            elements += reading.elements
+            yield _row_batch(part, reading.columns, before, elements, dictionary, letters)
+            elements += reading.columns.elements
             # The terms are text now; the next chunk begins with an empty dictionary.
             dictionary.settle()
     except BaseException:
@@ -53,38 +55,37 @@ def rows_of(part: Part, before: int, dead_letter: str | None) -> Iterator[pa.Rec
 
 
 def _row_batch(
-    part: Part, reading: Reading, before: int, elements: int, dictionary: Dictionary, letters: DeadLetters
+    part: Part, found: Columns, before: int, elements: int, dictionary: Dictionary, letters: DeadLetters
 ) -> pa.RecordBatch:
-    if reading.at_ms is not None:
-        times = reading.at_ms[reading.element]
+    if found.at_ms is not None:
+        times = found.at_ms[found.element]
     else:
         assert part.rate is not None
-        assert reading.number is not None
-        times = times_at_rate(reading.number + before, part.rate)
-    fits = times >= 0 if reading.at_ms is None else np.ones(len(times), np.bool_)
+        times = times_at_rate(found.element + elements + before, part.rate)
+    fits = times >= 0 if found.at_ms is None else np.ones(len(times), np.bool_)
     if not fits.all():
         reason = f"at this rate the time of {int((~fits).sum())} statements is too large: {OUT_OF_RANGE}"
         letters(Rejected(part.path, None, None, reason, ""))
-    triples = reading.triples[fits]
+    triples = found.triples[fits]
     columns: list[pa.Array[Any]] = [dictionary.decode(np.ascontiguousarray(triples[:, i])) for i in range(3)]
-    columns.append(_graphs(reading, fits, dictionary))
+    columns.append(_graphs(found, fits, dictionary))
     columns.append(pa.array(times[fits]))
-    columns.append(_element_names(part, reading.element[fits] + elements))
+    columns.append(_element_names(part, found.element[fits] + elements))
     return pa.RecordBatch.from_arrays(columns, schema=_ROWS)
 
 
-def _graphs(reading: Reading, fits: Any, dictionary: Dictionary) -> pa.Array[Any]:
-    if reading.graph is None:
+def _graphs(found: Columns, fits: Any, dictionary: Dictionary) -> pa.Array[Any]:
+    if found.graph is None:
         return pa.nulls(int(fits.sum()), pa.string())
-    graph = reading.graph[fits]
+    graph = found.graph[fits]
     named = graph >= 0
     # Few graphs name many triples, and the default graph has no id to decode.
     distinct, place = np.unique(graph[named], return_inverse=True)
     index = np.zeros(len(graph), np.int64)
     index[named] = place
     texts: Any = dictionary.decode(distinct)
-    found: pa.Array[Any] = texts.take(pa.array(index, pa.int64(), mask=~named))
-    return found
+    names: pa.Array[Any] = texts.take(pa.array(index, pa.int64(), mask=~named))
+    return names
 
 
 def _element_names(part: Part, number: Ids) -> pa.Array[Any]:
@@ -106,7 +107,13 @@ def packed_of(
             continue
         letters = DeadLetters(dead_letter, part)
         try:
-            for _ in add_changes(part, packer, Counted(letters)) if part.changes else _add_readings(part, packer, letters):
+            readings = (
+                read_changes(part, packer, letters)
+                if part.changes
+                else read_part(part, packer.dictionary, packer.summary, on_rejected=letters)
+            )
+            for number, reading in enumerate(readings):
+                packer.add(part.sequence, number, reading)
                 if packer.is_full:
                     yield packed_batch(packer.take())
         except BaseException:
@@ -114,12 +121,6 @@ def packed_of(
             raise
         letters.close()
     yield packed_batch(packer.take())
-
-
-def _add_readings(part: Part, packer: Packer, letters: DeadLetters) -> Iterator[None]:
-    for number, reading in enumerate(read_part(part, packer.dictionary, packer.summary, on_rejected=letters)):
-        packer.add(part.sequence, number, reading)
-        yield
 
 
 def datasets_of(parts: Iterable[Part], graph: str | None, pack: str, ahead: str | None) -> Iterator[pa.RecordBatch]:

@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from millstream.ingest.columns import times_at_rate
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner_summary import Summary
 from millstream.pipeline.blobs import TERMS, Header, graph_term, headers_to_bytes, term_column, write_blob
 from millstream.pipeline.keys import keys_of
 from millstream.pipeline.parts import Part
-from millstream.pipeline.reading import Reading, times_at_rate
+from millstream.pipeline.reading import Reading
 from millstream.pipeline.routing import Routed, Router
 from millstream.pipeline.spread import Spread, StreamedSource
 
@@ -66,20 +67,21 @@ class Packer:
         self._before = before
         return self
 
-    def add(self, part: int, chunk: int, reading: Reading, op: Ids | None = None, graph: Ids | None = None) -> None:
+    def add(self, part: int, chunk: int, reading: Reading, op: Ids | None = None) -> None:
         """A chunk of a part.
 
-        Changes of graphs also have for each triple whether it comes (1) or goes (-1), and the place of its graph among
-        those that the query reads.
+        Of changes of graphs, the graph in the columns is its place among those that the query reads; `op` is for each triple
+        whether it comes (1) or goes (-1), if triples of one change differ in that.
         """
-        element, at_ms, number = reading.element, reading.at_ms, reading.number
-        times = {"element": element + self._first}
+        found = reading.columns
+        element, at_ms = found.element, found.at_ms
+        number = element + self._first
+        times = {"element": number}
         largest: int | None = None
         least: tuple[int, ...] = ()
         least_element: tuple[int, ...] = ()
         if at_ms is None:
             # The number of an element is its time, which cells tell, unless there are none.
-            assert number is not None
             if self._spread.cells.stateless and self._rate is not None:
                 times["at"] = times_at_rate(number + self._before, self._rate)
         elif len(at_ms):
@@ -95,12 +97,14 @@ class Packer:
                 times["seen"] = seen[element]
         else:
             times["at"] = element
-        if op is not None and graph is not None:
-            times["op"], times["graph"] = op, graph
-        told = Header(self._source, part, chunk, self._first, reading.elements, largest, least, least_element)
-        header = replace(told, triples=reading.statements, set_aside=reading.rejected)
-        self._first += reading.elements
-        self._chunks.append(_Chunk(header, reading.triples, times))
+        if op is None and found.sign is not None:
+            op = found.sign[element]
+        if op is not None and found.graph is not None:
+            times["op"], times["graph"] = op, found.graph
+        told = Header(self._source, part, chunk, self._first, found.elements, largest, least, least_element)
+        header = replace(told, triples=found.statements, set_aside=reading.rejected)
+        self._first += found.elements
+        self._chunks.append(_Chunk(header, found.triples, times))
 
     @property
     def is_full(self) -> bool:

@@ -43,9 +43,9 @@ def sampled_sizes(
         read = 0
         for reading in read_part(part, dictionary, Summary(router.constants(described)), on_rejected=lambda _: None):
             for matcher in matchers:
-                _, pattern = matcher.match(reading.triples)
+                _, pattern = matcher.match(reading.columns.triples)
                 counts += np.bincount(pattern, minlength=len(counts))
-            read += max(reading.elements, 1) * 100
+            read += max(reading.columns.elements, 1) * 100
             if read >= _ENOUGH_BYTES:
                 break
     if not counts.any():

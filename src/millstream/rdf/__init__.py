@@ -5,7 +5,6 @@ from millstream.rdf.changes import read_changes
 from millstream.rdf.element import OnRejected, Rejected, Rejections, StreamElement
 from millstream.rdf.formats import Format, format_of_path, named_format
 from millstream.rdf.patches import Change
-from millstream.rdf.readers import read_elements, read_quads
 from millstream.rdf.terms import parse_term
 from millstream.rdf.times import time_ms
 from millstream.rdf.timing import parse_time_option
@@ -24,7 +23,5 @@ __all__ = [
     "parse_term",
     "parse_time_option",
     "read_changes",
-    "read_elements",
-    "read_quads",
     "time_ms",
 ]

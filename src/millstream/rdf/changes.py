@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import PurePath
+from typing import Any
 
 from millstream.errors import OptionError
 from millstream.limits import DEFAULT_LIMITS, Limits
@@ -50,26 +51,20 @@ def read_changes(
     blank_prefix: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[Change]:
-    """The changes of a path (file, folder or glob), bytes or file object, in order; malformed ones are set aside."""
+    """The changes of a path (file, folder or glob), bytes or file object, as objects; malformed ones are set aside."""
+    check_change_options(format, time)
+    timing = None if time is None else Timing(parse_time_option(time), clock_ms)
+    receiver = None if strict else on_rejected
+    changes = _of_source(source, format, base, receiver, BlankScope(blank_prefix), limits)
+    return changes if timing is None else _timed(changes, timing)
+
+
+def check_change_options(format: str | None, time: str | None) -> None:
+    """Raises OptionError for what changes cannot be."""
     if format is not None and format not in FORMATS:
         raise OptionError(f"format {format!r} of changes is not known; it is one of {', '.join(FORMATS)}")
-    timing = None
-    if time is not None:
-        option = parse_time_option(time)
-        if option.kind not in (TimeKind.RATE, TimeKind.ARRIVAL):
-            raise OptionError(f"time {time!r} is not for changes; use rate:N or arrival, or give none")
-        timing = Timing(option, clock_ms)
-    receiver = None if strict else on_rejected
-    scope = BlankScope(blank_prefix)
-    if isinstance(source, str | os.PathLike):
-        changes = _of_files(source, format, base, receiver, scope, limits)
-    elif isinstance(source, bytes | bytearray | memoryview):
-        changes = _of_stream(memory(source), name_of(source), format, base, receiver, scope, limits)
-    elif is_readable(source):
-        changes = _of_stream(source, name_of(source), format, base, receiver, scope, limits)  # type: ignore[arg-type]
-    else:
-        raise OptionError(f"cannot read changes from a {type(source).__name__}")
-    return changes if timing is None else _timed(changes, timing)
+    if time is not None and parse_time_option(time).kind not in (TimeKind.RATE, TimeKind.ARRIVAL):
+        raise OptionError(f"time {time!r} is not for changes; use rate:N or arrival, or give none")
 
 
 def _timed(changes: Iterator[Change], timing: Timing) -> Iterator[Change]:
@@ -79,42 +74,35 @@ def _timed(changes: Iterator[Change], timing: Timing) -> Iterator[Change]:
         yield replace(change, at_ms=element.at_ms)
 
 
-def _of_files(
-    source: str | os.PathLike[str],
-    format: str | None,
-    base: str | None,
-    receiver: OnRejected | None,
-    scope: BlankScope,
-    limits: Limits,
+def _of_source(
+    source: object, format: str | None, base: str | None, receiver: OnRejected | None, scope: BlankScope, limits: Limits
 ) -> Iterator[Change]:
-    for file in files_of(source, any_ending=True, receiver=receiver):
-        with open_file(file.path) as raw:
-            yield from _of_stream(raw, file.name, format, base, receiver, scope.next_document(), limits)
+    if isinstance(source, str | os.PathLike):
+        for file in files_of(source, any_ending=True, receiver=receiver):
+            with open_file(file.path) as opened:
+                yield from changes_in(opened, format, base, Rejections(file.name, receiver), scope.next_document(), limits)
+        return
+    raw: Any = memory(source) if isinstance(source, bytes | bytearray | memoryview) else source
+    if not is_readable(raw):
+        raise OptionError(f"cannot read changes from a {type(source).__name__}")
+    yield from changes_in(raw, format, base, Rejections(name_of(source), receiver), scope, limits)
 
 
-def _of_stream(
-    raw: Readable,
-    name: str,
-    format: str | None,
-    base: str | None,
-    receiver: OnRejected | None,
-    scope: BlankScope,
-    limits: Limits,
+def changes_in(
+    raw: Readable, format: str | None, base: str | None, rejections: Rejections, scope: BlankScope, limits: Limits
 ) -> Iterator[Change]:
-    rejections = Rejections(name, receiver)
+    """The changes of one file; its name or its content tells the format, unless it is given."""
     stream = ByteStream(raw, rejections)
-    ending = PurePath(name).name.lower().removesuffix(".gz").rpartition(".")[2]
-    head = b""
+    ending = PurePath(rejections.source).name.lower().removesuffix(".gz").rpartition(".")[2]
     chosen = format or _ENDINGS.get(ending)
     if chosen is None:
-        head = stream.read(1 << 16)
+        head = stream.beginning(1 << 16)
         if not head.strip():
             return
-        chosen = _told_by(head, name)
-    whole = _After(head, stream)
+        chosen = _told_by(head, rejections.source)
     if chosen == "rdfpatch":
-        yield from read_patch(whole, scope, rejections, base=base, limits=limits)
-    elif (text := read_whole(pieces_of(whole, CHUNK), limits, rejections)) is not None:
+        yield from read_patch(stream, scope, rejections, base=base, limits=limits)
+    elif (text := read_whole(pieces_of(stream, CHUNK), limits, rejections)) is not None:
         yield from read_update(text, scope, rejections, base=base, limits=limits)
 
 
@@ -125,17 +113,3 @@ def _told_by(head: bytes, name: str) -> str:
     if patch is not None:
         return "rdfpatch"
     raise OptionError(f"{name}: neither RDF Patch nor SPARQL Update data; give the option format, rdfpatch or sparql")
-
-
-class _After:
-    """A stream whose beginning was already read."""
-
-    def __init__(self, head: bytes, stream: ByteStream) -> None:
-        self._head = head
-        self._stream = stream
-
-    def read(self, size: int, /) -> bytes:
-        if self._head:
-            found, self._head = self._head, b""
-            return found
-        return self._stream.read(size)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import glob
 import io
 import os
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,8 @@ from millstream.rdf.formats import format_of_path
 CHUNK = 1 << 20
 _GZIP = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
+# Up to the end of the first line that says something.
+_STATEMENT = re.compile(rb"(?:\s*+(?:#[^\r\n]*+[\r\n])?)*+[^#\s][^\r\n]*+[\r\n]")
 
 
 class Readable(Protocol):
@@ -83,6 +86,14 @@ class ByteStream:
             if found := self._next(size):
                 return found
         return b""
+
+    def beginning(self, most: int) -> bytes:
+        """How the text that is still to be read begins: its first line that is no comment is in it, if not too long."""
+        while not self._ended and len(self._pending) < most and not _STATEMENT.match(self._pending):
+            before, self._pending = self._pending, b""
+            found = self._next(CHUNK)
+            self._pending = before + found + self._pending
+        return self._pending[:most]
 
     def _next(self, size: int) -> bytes:
         """The next bytes, at most `size`; perhaps none although more come."""
@@ -155,7 +166,7 @@ def is_readable(source: object) -> bool:
 def is_all_there(source: object) -> bool:
     """Whether nobody will be waited for while a source is read."""
     if isinstance(source, str | os.PathLike):
-        return not Path(source).is_fifo()
+        return os.path.isfile(source) or os.path.isdir(source)
     if is_readable(source):
         seekable = getattr(source, "seekable", None)
         return callable(seekable) and bool(seekable())

@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 from pyoxigraph import DefaultGraph, NamedNode, Quad
 
 from millstream.errors import DataError, OptionError
@@ -103,6 +105,14 @@ class Timing:
 
     def element(self, group: Group, rejections: Rejections) -> StreamElement | None:
         """The element that a group is, or nothing if it has no time."""
+        found = self.timed(group, rejections)
+        if found is None:
+            return None
+        quads, at_ms = found
+        return StreamElement(without_repeats(quad.triple for quad in quads), at_ms)
+
+    def timed(self, group: Group, rejections: Rejections) -> tuple[list[Quad], int] | None:
+        """The quads of the element that a group is, and its time; nothing if it has none."""
         quads = group.quads
         try:
             match self.option.kind:
@@ -110,9 +120,7 @@ class Timing:
                     at_ms = self._next_at_rate()
                 case TimeKind.ARRIVAL:
                     assert self._clock_ms is not None
-                    at_ms = self._clock_ms()
-                    if isinstance(at_ms, int) and not MIN_MS <= at_ms <= MAX_MS:
-                        raise DataError(f"the clock says {at_ms}: {OUT_OF_RANGE}")
+                    at_ms = checked_clock(self._clock_ms)
                 case _ if group.at_ms is not None:
                     at_ms = group.at_ms
                 case _ if not quads:
@@ -127,9 +135,7 @@ class Timing:
             return None
         if self.option.kind is TimeKind.PROV and group.at_ms is None:
             quads = without_graph_times(quads)
-        if len(quads) == 1:
-            return StreamElement((quads[0].triple,), at_ms)
-        return StreamElement(without_repeats(quad.triple for quad in quads), at_ms)
+        return quads, at_ms
 
     def _next_at_rate(self) -> int:
         rate = self.option.rate
@@ -153,6 +159,31 @@ class Timing:
         if fault is not None:
             raise DataError(f"the element's time cannot be read: {fault.reason}")
         raise DataError(f"the element has no time: nothing in it has {predicate}")
+
+
+def checked_clock(clock_ms: Callable[[], int]) -> int:
+    """What a clock says, if it is a time."""
+    at_ms = clock_ms()
+    if isinstance(at_ms, int) and not MIN_MS <= at_ms <= MAX_MS:
+        raise DataError(f"the clock says {at_ms}: {OUT_OF_RANGE}")
+    return at_ms
+
+
+@dataclass(frozen=True, slots=True)
+class FixedClock:
+    """A clock that stands still: everything that is read again arrives when it did."""
+
+    at_ms: int
+
+    def __call__(self) -> int:
+        return self.at_ms
+
+
+def readings_of(clock_ms: Callable[[], int], count: int) -> npt.NDArray[np.int64]:
+    """What a clock says when so many elements arrive."""
+    if isinstance(clock_ms, FixedClock):
+        return np.full(count, clock_ms.at_ms, np.int64)
+    return np.array([checked_clock(clock_ms) for _ in range(count)], np.int64)
 
 
 def is_graph_time(quad: Quad) -> bool:

@@ -12,10 +12,9 @@ from collections import deque
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
-from millstream.engine.tables import repeats
 from millstream.errors import DataError
+from millstream.ingest.columns import Columns, Ids, repeats
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanned
 from millstream.rdf import Rejections
@@ -25,21 +24,10 @@ from millstream.rdf.grouping import OUTSIDE_GRAPHS
 from millstream.rdf.times import date_time_ms, time_ms
 from millstream.rdf.timing import GENERATED_AT_TIME
 
-Ids = npt.NDArray[np.int64]
 # The columns of rows.
 SUBJECT, PREDICATE, OBJECT, GRAPH, LINE = range(5)
 _DATE_TIME = '"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
 _PAST = -(1 << 62)
-
-
-@dataclass(frozen=True, slots=True)
-class GraphElements:
-    """Complete elements, in order: of each triple its graph and the place of its element, of each element its time."""
-
-    triples: Ids
-    graph: Ids
-    element: Ids
-    at_ms: Ids
 
 
 @dataclass(slots=True)
@@ -84,11 +72,15 @@ class GraphLog:
         self._used_held = np.empty(0, np.int64)
         self._ready: list[_Run] = []
 
-    def take(self, found: Scanned) -> GraphElements:
+    def take(self, found: Scanned, fault: DataError | None = None) -> Columns:
         """The elements that a chunk completes; the ids are good until the dictionary is settled."""
         assert found.g is not None
-        self._go_through(np.column_stack([found.s, found.p, found.o, found.g, found.line]))
-        given = self._given()
+        try:
+            self._go_through(np.column_stack([found.s, found.p, found.o, found.g, found.line]))
+        except DataError as error:
+            # Nothing is set aside: what came before the fault is there, and nothing comes after it.
+            fault = error
+        given = self._given(fault)
         for run in (*self._complete, *([] if self._current is None else [self._current])):
             for piece in run.pieces[run.held :]:
                 self._dictionary.hold(piece[:, :LINE].ravel())
@@ -186,24 +178,31 @@ class GraphLog:
             else:
                 self._ready.append(run)
 
-    def finish(self) -> GraphElements:
+    def finish(self) -> Columns:
         """The last elements: the log has ended, and what has no time now will have none."""
+        fault: DataError | None = None
         self._close()
+        try:
+            self._give_up()
+        except DataError as error:
+            fault = error
+        self._complete.clear()
+        self._times.clear()
+        self._used = None
+        self._hold_used()
+        self._dictionary.release(self._generated, _PAST)
+        return self._given(fault)
+
+    def _give_up(self) -> None:
         for run in self._complete:
             if run.at_ms is None:
                 self._set_aside(run, "no time: nothing says its prov:generatedAtTime")
             else:
                 self._ready.append(run)
-        self._complete.clear()
         for stated in self._times.values():
             reason = "the time of a graph that has no statements"
             self._rejections.reject(reason, line=int(stated.row[LINE]), text=self._text(stated.row))
             self._forget(stated)
-        self._times.clear()
-        self._used = None
-        self._hold_used()
-        self._dictionary.release(self._generated, _PAST)
-        return self._given()
 
     def _close(self) -> None:
         run, self._current = self._current, None
@@ -237,15 +236,17 @@ class GraphLog:
         for piece in run.pieces[: run.held]:
             self._dictionary.release(piece[:, :LINE].ravel(), _PAST)
 
-    def _given(self) -> GraphElements:
+    def _given(self, fault: DataError | None) -> Columns:
         runs, self._ready = self._ready, []
         for run in runs:
             self._release(run)
         rows = np.concatenate([np.empty((0, 5), np.int64), *(piece for run in runs for piece in run.pieces)])
         element = np.repeat(np.arange(len(runs)), [run.size for run in runs])
         kept = ~repeats(element, rows[:, :GRAPH])
+        rows, element = rows[kept], element[kept]
         at_ms = np.array([run.at_ms for run in runs], np.int64)
-        return GraphElements(rows[kept, :GRAPH], rows[kept, GRAPH], element[kept], at_ms)
+        sizes = np.bincount(element, minlength=len(runs))
+        return Columns(rows[:, :GRAPH], element, len(runs), at_ms, sizes, rows[:, GRAPH], fault=fault)
 
     def _decoded(self, ids: Ids) -> list[str]:
         return [str(term) for term in self._dictionary.decode(np.ascontiguousarray(ids)).to_pylist()]

@@ -21,61 +21,82 @@ from millstream.rdf.blanks import BlankScope
 from millstream.rdf.documents import read_json_ld, read_json_lines
 from millstream.rdf.element import Deferred, OnRejected, Rejections
 from millstream.rdf.formats import Format, FormatChoice, format_of_path, named_format
-from millstream.rdf.inputs import ByteStream, Readable, files_of, is_readable, memory, name_of, open_file
-from millstream.rdf.lines import read_lines
+from millstream.rdf.inputs import ByteStream, Readable, files_of, is_all_there, is_readable, memory, name_of, open_file
+from millstream.rdf.lines import is_message_log, read_lines
 from millstream.rdf.rdf_xml import read_rdf_xml
 from millstream.rdf.statements import Event, Mark
 from millstream.rdf.tables import TABLE_TYPES, Row, batches_of, open_table, read_rows
 from millstream.rdf.turtle import read_turtle
 
-_LINES = (Format.N_TRIPLES, Format.N_QUADS, Format.JSON_LINES)
+_BY_LINE = (Format.N_TRIPLES, Format.N_QUADS)
+_HEAD = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """One file, document or table; it can be read once."""
 
-    choice: FormatChoice
+    choice: FormatChoice | None
+    """Its format; None if it has changes of graphs instead of statements."""
     rejections: Rejections
     scope: BlankScope
-    base: str | None
+    base: str | None = None
     open: Callable[[], AbstractContextManager[Readable]] | None = None
     table: Any = None
     path: Path | None = None
     # One of several documents, which makes it an element by itself.
     is_document: bool = False
+    # Inside of a file there is nothing to announce.
+    is_range: bool = False
+    # Whether nobody will be waited for while it is read.
+    is_all_there: bool = True
     limits: Limits = DEFAULT_LIMITS
+
+    @property
+    def name(self) -> str:
+        """What it is called where something is wrong with it."""
+        return self.rejections.source
 
     @property
     def format(self) -> Format:
         """Its format."""
+        assert self.choice is not None
         return self.choice.format
 
-    def events(self) -> Iterator[Event]:
+    @property
+    def messages(self) -> bool:
+        """Whether it was announced to be a message log."""
+        return self.choice is not None and self.choice.messages
+
+    @property
+    def is_by_line(self) -> bool:
+        """Whether each line is a statement by itself, if it is no message log."""
+        return self.format in _BY_LINE
+
+    def announces_messages(self, stream: ByteStream) -> bool:
+        """Whether its messages, not its statements, are elements."""
+        return self.messages or (self.is_by_line and not self.is_range and is_message_log(stream.beginning(_HEAD)))
+
+    def events(self, stream: ByteStream) -> Iterator[Event]:
         """Its statements, if it is no table."""
-        assert self.open is not None
-        with self.open() as raw:
-            stream = ByteStream(raw, self.rejections)
-            scope, rejections, messages = self.scope, self.rejections, self.choice.messages
-            base, limits = self.base, self.limits
-            match self.format:
-                case Format.N_TRIPLES:
-                    yield from read_lines(stream, RdfFormat.N_TRIPLES, scope, rejections, messages=messages, limits=limits)
-                case Format.N_QUADS:
-                    yield from read_lines(stream, RdfFormat.N_QUADS, scope, rejections, messages=messages, limits=limits)
-                case Format.TURTLE | Format.TRIG as format:
-                    graphs = format is Format.TRIG
-                    yield from read_turtle(
-                        stream, scope, rejections, graphs=graphs, base=base, messages=messages, limits=limits
-                    )
-                case Format.RDF_XML:
-                    yield from read_rdf_xml(stream, scope, rejections, base=base, limits=limits)
-                case Format.JSON_LD:
-                    yield from read_json_ld(stream, scope, rejections, base=base, limits=limits)
-                case Format.JSON_LINES:
-                    yield from read_json_lines(stream, scope, rejections, base=base, limits=limits)
-                case _:
-                    raise AssertionError("a table has rows")
+        scope, rejections, messages = self.scope, self.rejections, self.messages
+        base, limits = self.base, self.limits
+        match self.format:
+            case Format.N_TRIPLES:
+                return read_lines(stream, RdfFormat.N_TRIPLES, scope, rejections, messages=messages, limits=limits)
+            case Format.N_QUADS:
+                return read_lines(stream, RdfFormat.N_QUADS, scope, rejections, messages=messages, limits=limits)
+            case Format.TURTLE | Format.TRIG as format:
+                graphs = format is Format.TRIG
+                return read_turtle(stream, scope, rejections, graphs=graphs, base=base, messages=messages, limits=limits)
+            case Format.RDF_XML:
+                return read_rdf_xml(stream, scope, rejections, base=base, limits=limits)
+            case Format.JSON_LD:
+                return read_json_ld(stream, scope, rejections, base=base, limits=limits)
+            case Format.JSON_LINES:
+                return read_json_lines(stream, scope, rejections, base=base, limits=limits)
+            case _:
+                raise AssertionError("a table has rows")
 
     def rows(self, *, timed: bool) -> Iterator[Row]:
         """Its rows, if it is a table."""
@@ -101,12 +122,16 @@ class Part:
                 limits=self.limits,
             )
 
-    def quads(self) -> Iterator[Quad]:
-        """All its quads."""
+    def quads(self, stream: ByteStream | None = None) -> Iterator[Quad]:
+        """All its quads; of a stream, if it was opened already."""
         if self.format.is_table:
             yield from (row.quad for row in self.rows(timed=False))
+        elif stream is None:
+            assert self.open is not None
+            with self.open() as raw:
+                yield from self.quads(ByteStream(raw, self.rejections))
         else:
-            for event in self.events():
+            for event in self.events(stream):
                 if not isinstance(event, Mark):
                     yield from event.quads
 
@@ -122,7 +147,7 @@ def parts_of(
 ) -> Iterator[Part]:
     """The parts of a source, one after another; what the source is and its format are checked at once."""
     parts = _parts_of(source, format=format, base=base, receiver=receiver, blank_prefix=blank_prefix)
-    return (replace(part, limits=limits) for part in parts)
+    return (replace(part, limits=limits, is_all_there=is_all_there(part.path or source)) for part in parts)
 
 
 def _parts_of(
@@ -133,40 +158,45 @@ def _parts_of(
     receiver: OnRejected | None,
     blank_prefix: str | None,
 ) -> Iterator[Part]:
-    choice = None if format is None else named_format(format)
+    if format is not None:
+        named_format(format)
     scope = BlankScope(_checked_prefix(blank_prefix))
     if isinstance(source, str | os.PathLike):
-        return _file_parts(source, choice, base, receiver, scope)
+        return _file_parts(source, format, base, receiver, scope)
     name = name_of(source)
     rejections = Rejections(name, receiver)
     if isinstance(source, TABLE_TYPES):
         return iter((Part(FormatChoice(Format.ARROW), rejections, scope, base, table=source),))
     if isinstance(source, bytes | bytearray | memoryview):
-        chosen = choice or _unknown(name)
+        chosen = chosen_format("<bytes>", format)
         return iter((Part(chosen, rejections, scope, base, open=lambda: memory(source)),))
     if is_readable(source):
-        found = format_of_path(name)
-        chosen = choice or (FormatChoice(found) if found else _unknown(name))
+        chosen = chosen_format(name, format)
         # The caller opened it, so the caller closes it.
         return iter((Part(chosen, rejections, scope, base, open=lambda: nullcontext(source)),))  # type: ignore[arg-type]
     if isinstance(source, Iterable):
-        return _item_parts(source, choice or _unknown(name), base, name, receiver, scope)
+        return _item_parts(source, chosen_format("", format) if format else _unknown(name), base, name, receiver, scope)
     raise OptionError(f"cannot read elements from a {type(source).__name__}")
+
+
+def chosen_format(name: str, format: str | Format | None) -> FormatChoice:
+    """The format that was named, or the one that a file's name tells."""
+    if format is not None:
+        return named_format(format)
+    found = format_of_path(name)
+    return FormatChoice(found) if found else _unknown(name)
 
 
 def _file_parts(
     source: str | os.PathLike[str],
-    choice: FormatChoice | None,
+    format: str | Format | None,
     base: str | None,
     receiver: OnRejected | None,
     scope: BlankScope,
 ) -> Iterator[Part]:
-    for file in files_of(source, any_ending=choice is not None, receiver=receiver):
-        found = format_of_path(file.path)
-        chosen = choice or (FormatChoice(found) if found else _unknown(file.name))
-        path = file.path
-        rejections = Rejections(file.name, receiver)
-        yield Part(chosen, rejections, scope.next_document(), base, open=partial(open_file, path), path=path)
+    for file in files_of(source, any_ending=format is not None, receiver=receiver):
+        rejections, open_it = Rejections(file.name, receiver), partial(open_file, file.path)
+        yield Part(chosen_format(file.name, format), rejections, scope.next_document(), base, open=open_it, path=file.path)
 
 
 def _item_parts(
@@ -180,7 +210,7 @@ def _item_parts(
     """Lines as one part, documents each as its own."""
     if choice.format.is_table:
         raise OptionError(f"format {choice.format.value} is not read from an iterable")
-    if choice.format in _LINES:
+    if choice.format in (*_BY_LINE, Format.JSON_LINES):
         # What is all there can be joined; what comes by and by is handed on as it comes.
         lines = _Lines(iter(items), name, together=1 << 16 if isinstance(items, Sequence) else 1)
         yield Part(choice, Rejections(name, receiver), scope, base, open=lambda: nullcontext(lines))

@@ -1,7 +1,7 @@
-"""The fast way in for Arrow tables without a fault: all rows as one text for the scanner, times and elements as columns.
+"""Arrow tables without a fault: all rows as one text for the scanner, times and elements as columns.
 
-A table with anything to complain about (nulls, cells that are no terms, times that go back) takes the readers of
-`millstream.rdf`, which complain row by row.
+A table with anything to complain about (nulls, cells that are no terms, times that differ within an element) is read row
+by row, which tells what is wrong with which.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from millstream.engine.batch import ElementBatch
-from millstream.kernels.relation import RowCounter
+from millstream.ingest.columns import Columns, repeats
+from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanner
+from millstream.kernels.scanner_summary import Summary
 from millstream.rdf.times import MAX_MS, MIN_MS
 
 _BLANK = r"^\s*$"
@@ -52,9 +53,7 @@ def clean_table(table: object) -> CleanTable | None:
     first = _first_rows(table)
     element = np.cumsum(first) - 1
     at_ms = times[first]
-    if at_ms[0] < MIN_MS or at_ms[-1] > MAX_MS:
-        return None
-    if (times != at_ms[element]).any() or (at_ms[1:] < at_ms[:-1]).any():
+    if at_ms.min() < MIN_MS or at_ms.max() > MAX_MS or (times != at_ms[element]).any():
         return None
     lines = _as_lines(texts)
     return None if lines is None else CleanTable(lines, table.num_rows, element, at_ms)
@@ -124,34 +123,21 @@ def _first_rows(table: pa.Table) -> npt.NDArray[np.bool_]:
     return first
 
 
-def table_batch(clean: CleanTable, scanner: Scanner, stream: str, elements: int, triples: int) -> ElementBatch | None:
-    """The table as elements of a stream that had so many elements and triples before; None if a row is malformed."""
+def table_columns(
+    clean: CleanTable, dictionary: Dictionary, summary: Summary | None, scope: str, literal_bytes: int
+) -> Columns | None:
+    """The table as elements; None if a row is malformed."""
+    scanner = Scanner(dictionary, summary=summary, scope=scope, literal_bytes=literal_bytes)
     found = scanner.feed(clean.lines, True)
     # More lines than rows: some cell has a line end in it.
     if found.errors or scanner.statements != clean.rows or scanner.lines != clean.rows:
         return None
-    row = found.index
     table = np.column_stack([found.s, found.p, found.o])
-    element = clean.element[row]
     size = len(clean.at_ms)
     if size == clean.rows:
-        totals = triples + 1 + np.arange(size)
-        return ElementBatch(stream, clean.at_ms, table, element, triples + 1 + row, totals, triples, elements + 1)
+        return Columns(table, found.index, size, clean.at_ms)
     # Repeats within an element are one triple: the first of each stays.
+    element = clean.element[found.index]
     repeat = repeats(element, table)
-    counted = np.bincount(clean.element, minlength=size) - np.bincount(element[repeat], minlength=size)
-    totals = triples + np.cumsum(counted)
-    rank = np.arange(clean.rows)
-    rank -= np.searchsorted(row[repeat], rank)
-    kept = ~repeat
-    number = triples + 1 + rank[row[kept]]
-    return ElementBatch(stream, clean.at_ms, table[kept], element[kept], number, totals, triples, elements + 1)
-
-
-def repeats(element: npt.NDArray[np.int64], triples: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Which rows have come before in their element."""
-    rows = np.column_stack([element, triples])
-    first, _ = RowCounter(4).apply(rows, np.ones(len(rows), np.int64))
-    repeat = np.ones(len(rows), np.bool_)
-    repeat[first] = False
-    return repeat
+    sizes = np.bincount(clean.element, minlength=size) - np.bincount(element[repeat], minlength=size)
+    return Columns(table[~repeat], element[~repeat], size, clean.at_ms, sizes)

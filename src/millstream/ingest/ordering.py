@@ -12,9 +12,11 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from millstream.operators.rows import FOREVER, MOST_MS, Column
+from millstream.ingest.columns import Ids
+from millstream.rdf.times import MAX_MS
 
 T = TypeVar("T")
+_FOREVER = 1 << 62
 
 
 class Ordering(Generic[T]):
@@ -27,7 +29,7 @@ class Ordering(Generic[T]):
         self._passed_ms: int | None = None
         self._held: list[tuple[int, int, T]] = []
         self._arrivals = 0
-        self._low_ms, self._high_ms = -FOREVER, FOREVER
+        self._low_ms, self._high_ms = -_FOREVER, _FOREVER
 
     def __len__(self) -> int:
         return len(self._held)
@@ -41,16 +43,38 @@ class Ordering(Generic[T]):
 
     def last_after(self, at_ms: int) -> int:
         """The latest time that is plausible after another has come."""
-        return FOREVER if self.max_jump_ms is None else at_ms + self.max_jump_ms
+        return _FOREVER if self.max_jump_ms is None else at_ms + self.max_jump_ms
 
     def takes(self, at_ms: int) -> bool:
         """Whether what comes with a time is neither late nor implausible."""
         return self._low_ms <= at_ms <= self._high_ms
 
-    def takes_all(self, at_ms: Column) -> bool:
-        """Whether all that comes with times, in order and one after the other, is taken."""
-        jump_ms = self.max_jump_ms
-        return self.takes(int(at_ms[0])) and (jump_ms is None or int(np.diff(at_ms).max(initial=0)) <= jump_ms)
+    def takes_all(self, at_ms: Ids) -> bool:
+        """Whether all that comes with times, one after the other, is taken and in order."""
+        steps, jump_ms = np.diff(at_ms), self.max_jump_ms
+        if not self.takes(int(at_ms[0])) or int(steps.min(initial=0)) < 0:
+            return False
+        return jump_ms is None or int(steps.max(initial=0)) <= jump_ms
+
+    def stretches(self, at_ms: Ids) -> Iterator[tuple[int, int, bool]]:
+        """Places of what comes one after the other: from where to where it is taken together, and each that is not.
+
+        Whoever takes a stretch has seen its last time before asking for more.
+        """
+        if self.takes_all(at_ms):
+            yield 0, len(at_ms), True
+            return
+        first, (low_ms, high_ms) = 0, self.bounds
+        for place, time_ms in enumerate(at_ms.tolist()):
+            if low_ms <= time_ms <= high_ms:
+                low_ms, high_ms = time_ms, self.last_after(time_ms)
+                continue
+            if first < place:
+                yield first, place, True
+            yield place, place + 1, False
+            first, (low_ms, high_ms) = place + 1, self.bounds
+        if first < len(at_ms):
+            yield first, len(at_ms), True
 
     def reason(self, at_ms: int) -> str | None:
         """Why what comes with a time is not taken."""
@@ -79,7 +103,7 @@ class Ordering(Generic[T]):
             self._low_ms = low_ms
         if self.max_jump_ms is not None:
             high_ms = self.last_after(last_ms)
-            self._high_ms = high_ms if self._high_ms == FOREVER else max(self._high_ms, high_ms)
+            self._high_ms = high_ms if self._high_ms == _FOREVER else max(self._high_ms, high_ms)
 
     def is_next(self, at_ms: int) -> bool:
         """Whether what comes with a time is taken and does not have to wait for anything."""
@@ -124,7 +148,7 @@ class Ordering(Generic[T]):
     def load(self, largest_ms: int | None, passed_ms: int | None, arrivals: int, held: list[tuple[int, int, T]]) -> None:
         times = [at_ms for at_ms, _, _ in held]
         for at_ms in (largest_ms, passed_ms, *times):
-            if at_ms is not None and (type(at_ms) is not int or abs(at_ms) > MOST_MS + 1):
+            if at_ms is not None and (type(at_ms) is not int or abs(at_ms) > MAX_MS + 1):
                 raise ValueError(f"{at_ms!r} is not a time")
         numbers = [number for _, number, _ in held]
         if type(arrivals) is not int or len(set(numbers)) < len(numbers) or not all(0 < n <= arrivals for n in numbers):

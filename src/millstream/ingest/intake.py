@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from pyoxigraph import Triple
 
-from millstream.engine.triples import coerce_triples, lines_of
 from millstream.errors import DataError
+from millstream.ingest.columns import Columns
+from millstream.ingest.triples import coerce_triples, lines_of
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanner
 from millstream.kernels.scanner_summary import Summary
+from millstream.rdf import Rejections
+from millstream.rdf.times import MAX_MS, MIN_MS, OUT_OF_RANGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +69,6 @@ class Encoder:
             return self._scan(data, scope, None)
         return intake
 
-    def encode_all(self, triples: Iterable[Triple]) -> npt.NDArray[np.int64]:
-        """Triples that readers made, all of them."""
-        return self._scan("".join(f"{t} .\n" for t in triples).encode(), "", None).triples
-
     def _scan(self, data: bytes, scope: str, summary: Summary | None) -> Intake:
         scanner = Scanner(self._dictionary, summary=summary, scope=scope)
         scanned = scanner.feed(data, True)
@@ -82,6 +79,27 @@ class Encoder:
         if scanner.statements == 1:
             return Intake(triples, scanned.index, 1)
         return _without_repeats(triples, scanned.index, scanner.statements)
+
+
+def encoded(
+    elements: list[tuple[object, int]], rejections: Rejections, dictionary: Dictionary, summary: Summary | None
+) -> Columns:
+    """Elements as a source gives them, triples and a time each; what cannot be read is set aside."""
+    encoder = Encoder(dictionary)
+    taken: list[Intake] = []
+    times: list[int] = []
+    for triples, at_ms in elements:
+        try:
+            if type(at_ms) is not int or not MIN_MS <= at_ms <= MAX_MS:
+                raise DataError(f"its time is {at_ms!r}: {OUT_OF_RANGE}")
+            taken.append(encoder.encode(triples, summary))
+            times.append(at_ms)
+        except DataError as error:
+            rejections.reject(error.reason, line=error.line, column=error.column, text=error.text or "")
+    sizes = np.array([intake.total for intake in taken], np.int64)
+    rows = np.concatenate([np.empty((0, 3), np.int64), *(intake.triples for intake in taken)])
+    element = np.repeat(np.arange(len(taken)), [len(intake.triples) for intake in taken])
+    return Columns(rows, element, len(taken), np.array(times, np.int64), sizes)
 
 
 def _without_repeats(triples: npt.NDArray[np.int64], index: npt.NDArray[np.int64], total: int) -> Intake:

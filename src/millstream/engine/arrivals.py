@@ -1,0 +1,194 @@
+"""How what sources give enters the engine: elements in time order together, those whose time is not taken set aside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from millstream.engine.batch import ElementBatch
+from millstream.engine.core import Element, GraphChange, Stream
+from millstream.engine.feeds import NEVER
+from millstream.engine.loading import Loading, in_order_of_appearance
+from millstream.engine.options import checked_time, graph_iri
+from millstream.ingest import Chunk, Columns
+from millstream.ingest.columns import Ids, first_at, time_at
+from millstream.ingest.intake import Intake
+from millstream.kernels.dictionary import Dictionary
+
+if TYPE_CHECKING:
+    from millstream.engine.engine import Engine
+
+
+class Arrivals:
+    """Takes what sources give, for the engine it belongs to; where others may call that too, its lock is held."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._core = engine._core
+        self._ordering = engine._ordering
+
+    # Streams ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def dictionary(self) -> Dictionary:
+        """What the ids of columns are numbers in."""
+        return self._core.dictionary
+
+    def encode(self, stream: str, chunk: Chunk) -> Columns:
+        """The elements of a chunk, as far as somebody who reads the stream may ask for them."""
+        state = self._core.stream(stream)
+        # Only who sees all triples of an element knows which of them are repeats.
+        return chunk.encode(self._core.dictionary, state.summary if chunk.is_single or not state.counted else None)
+
+    def take(self, stream: str, columns: Columns) -> None:
+        """Elements of a stream; raises what ended their reading."""
+        if columns.elements == 1:
+            self._one(self._core.stream(stream), columns)
+        elif columns.elements:
+            self._elements(self._core.stream(stream), columns)
+        if columns.fault is not None:
+            raise columns.fault
+
+    def _one(self, stream: Stream, columns: Columns) -> None:
+        total = 1 if columns.sizes is None else int(columns.sizes[0])
+        if not self._engine._singles.push_encoded(stream, columns.triples, columns.time(0), total):
+            self._elements(stream, columns)
+
+    def _elements(self, stream: Stream, columns: Columns) -> None:
+        if not self._ordering.passes_through:
+            self._one_by_one(stream, columns)
+        elif columns.at_ms is None and self._ordering.max_jump_ms is None:
+            self._at_rate(stream, columns)
+        else:
+            self._in_stretches(stream, columns, columns.times())
+
+    def _at_rate(self, stream: Stream, columns: Columns) -> None:
+        """Times are in order: those that are late come first, all others together."""
+        rate, first, last = columns.rate, columns.first, columns.first + columns.elements
+        assert rate is not None
+        begin = min(last, max(first, first_at(self._ordering.bounds[0], rate))) - first
+        for place in range(begin):
+            self._set_aside(stream, columns, place, time_at(first + place, rate))
+        if begin < columns.elements:
+            self._together(stream, columns, begin, columns.elements)
+
+    def _in_stretches(self, stream: Stream, columns: Columns, at_ms: Ids) -> None:
+        """Elements as they come: those in time order together, those that are not taken by themselves."""
+        held = columns.triples.ravel()[:0]
+        try:
+            for first, last, taken in self._ordering.stretches(at_ms):
+                if last - first < columns.elements and not len(held):
+                    # Between two stretches terms are forgotten that nobody holds.
+                    held = columns.triples.ravel()
+                    self._core.dictionary.hold(held)
+                if taken:
+                    self._together(stream, columns, first, last)
+                else:
+                    self._set_aside(stream, columns, first, int(at_ms[first]))
+        finally:
+            self._core.dictionary.release(held, NEVER)
+
+    def _one_by_one(self, stream: Stream, columns: Columns) -> None:
+        """Elements that may have to wait, or to wait for others."""
+        held, engine = columns.triples.ravel(), self._engine
+        self._core.dictionary.hold(held)
+        try:
+            for place, time_ms in enumerate(columns.times().tolist()):
+                engine._offer_cautiously(time_ms, self._element(stream, columns, place))
+        finally:
+            self._core.dictionary.release(held, NEVER)
+
+    def _together(self, stream: Stream, columns: Columns, first: int, last: int) -> None:
+        """Elements in time order, from one place up to another."""
+        sparse = columns.sizes is None and all(run.is_timed for run in stream.runs)
+        self._engine._offer_batch(stream, _batch(stream, columns, first, last, sparse=sparse), last - first)
+
+    def _set_aside(self, stream: Stream, columns: Columns, place: int, time_ms: int) -> None:
+        self._engine._aside.untimely(checked_time(time_ms), self._element(stream, columns, place))
+
+    def _element(self, stream: Stream, columns: Columns, place: int) -> Element:
+        low, high = np.searchsorted(columns.element, (place, place + 1))
+        total = 1 if columns.sizes is None else int(columns.sizes[place])
+        return Element(stream.iri, Intake(columns.triples[low:high], np.arange(high - low), total))
+
+    # Graphs -----------------------------------------------------------------------------------------------------------
+
+    def load(self, chunks: Iterator[Chunk], graph: str | None) -> int:
+        """Quads of datasets; `graph` takes those of the default graph."""
+        dictionary = self._core.dictionary
+        loading = Loading(self._core, self._engine._caution)
+        for chunk in chunks:
+            found = chunk.encode(dictionary, None)
+            for name_id in [-1] if found.graph is None else in_order_of_appearance(found.graph):
+                some = found.triples if found.graph is None else found.triples[found.graph == name_id]
+                # A graph named by a blank node goes by its label.
+                loading.take(graph if name_id < 0 else dictionary.decode_one(name_id).strip("<>"), some)
+            if found.fault is not None:
+                raise found.fault
+        return loading.end()
+
+    def encode_changes(self, chunk: Chunk) -> Columns:
+        """The changes of a chunk."""
+        return chunk.encode(self._core.dictionary, None)
+
+    def change(self, columns: Columns, graph: str | None) -> None:
+        """Changes of graphs, one after the other; `graph` is the one of those that name none."""
+        if columns.elements:
+            self._changes(columns, graph)
+        if columns.fault is not None:
+            raise columns.fault
+
+    def _changes(self, columns: Columns, graph: str | None) -> None:
+        assert columns.sign is not None
+        assert columns.graph is not None
+        times: list[int | None] = [None] * columns.elements
+        if columns.at_ms is not None or columns.rate is not None:
+            times = list(columns.times().tolist())
+        bounds = np.searchsorted(columns.element, np.arange(columns.elements + 1)).tolist()
+        held = np.concatenate([columns.triples.ravel(), columns.graph[columns.graph >= 0]])
+        self._core.dictionary.hold(held)
+        try:
+            for place, (time_ms, sign) in enumerate(zip(times, columns.sign.tolist(), strict=True)):
+                rows = slice(bounds[place], bounds[place + 1])
+                name_id = int(columns.graph[rows.start]) if rows.start < rows.stop else -1
+                name = graph if name_id < 0 else graph_iri(self._core.dictionary.decode_one(name_id).strip("<>"))
+                if rows.stop - rows.start == 1:
+                    s, p, o = columns.triples[rows.start].tolist()
+                    if self._engine._singles.change_encoded((s, p, o), time_ms, name, insert=sign > 0):
+                        continue
+                self._engine._offer_graph_change(GraphChange(name, columns.triples[rows], sign > 0), time_ms)
+        finally:
+            self._core.dictionary.release(held, NEVER)
+
+
+def _batch(stream: Stream, columns: Columns, first: int, last: int, *, sparse: bool) -> ElementBatch:
+    """Elements from one place up to another; a sparse batch leaves out those of which nothing was kept, but for the ends."""
+    low, high = np.searchsorted(columns.element, (first, last)).tolist()
+    triples, element = columns.triples[low:high], columns.element[low:high] - first
+    elements, before = last - first, stream.triples
+    if columns.sizes is not None:
+        totals = before + np.cumsum(columns.sizes[first:last])
+        # Where triples are counted, all of them are here.
+        number = before + 1 + np.arange(high - low)
+        at_ms = columns.times(np.arange(first, last))
+    else:
+        number = before + 1 + element
+        shown = np.arange(elements)
+        if sparse:
+            shown, element = _shown(element, elements)
+        totals = before + 1 + shown
+        at_ms = columns.times(first + shown)
+    return ElementBatch(stream.iri, at_ms, triples, element, number, totals, before, stream.elements + 1)
+
+
+def _shown(element: Ids, elements: int) -> tuple[Ids, Ids]:
+    """The places of elements that have rows, and of the first and the last; of each row its element among these."""
+    begins = np.ones(len(element), np.bool_)
+    begins[1:] = element[1:] != element[:-1]
+    shown = element[begins]
+    place = np.cumsum(begins) - 1
+    if not len(shown) or shown[0]:
+        shown, place = np.concatenate([[0], shown]), place + 1
+    return (shown if shown[-1] == elements - 1 else np.append(shown, elements - 1)), place

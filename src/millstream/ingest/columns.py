@@ -1,0 +1,114 @@
+"""Elements of a source as columns of ids: what readers make of chunks, and what engines and cells take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from millstream.errors import DataError
+from millstream.kernels.relation import RowCounter
+from millstream.rdf.times import MAX_MS
+
+Ids = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Elements that follow each other, or changes of graphs; triples that a summary leaves out are not there.
+
+    The ids are good until the dictionary is settled: who keeps them longer holds them there.
+    """
+
+    triples: Ids
+    element: Ids
+    """For each triple the place of its element among these, ascending."""
+    elements: int
+    """How many there are, with triples or without."""
+    at_ms: Ids | None = None
+    """The time of each element; None if times follow a rate, or nobody knows them."""
+    sizes: Ids | None = None
+    """How many different triples each element has, those left out included; None: one."""
+    graph: Ids | None = None
+    """The graph of each triple, -1 for the default graph; None: nothing names graphs."""
+    sign: Ids | None = None
+    """Whether each element, which is a change of a graph, inserts (1) or deletes (-1)."""
+    rate: Fraction | None = None
+    """How many elements there are in a second, from 0."""
+    first: int = 0
+    """How many elements of the source came before these."""
+    fault: DataError | None = None
+    """What ended the reading: to be raised once these are taken."""
+
+    @property
+    def statements(self) -> int:
+        """How many triples there were, kept or not."""
+        return self.elements if self.sizes is None else int(self.sizes.sum())
+
+    @property
+    def terms(self) -> Ids:
+        """The ids of all terms, as often as they are there."""
+        if self.graph is None:
+            return self.triples.ravel()
+        return np.concatenate([self.triples.ravel(), self.graph[self.graph >= 0]])
+
+    def times(self, places: Ids | None = None) -> Ids:
+        """The times of elements, of all by default; -1 where a rate makes one too large."""
+        if self.at_ms is not None:
+            return self.at_ms if places is None else self.at_ms[places]
+        assert self.rate is not None
+        return times_at_rate(self.first + (np.arange(self.elements) if places is None else places), self.rate)
+
+    def time(self, place: int) -> int:
+        """The time of one element."""
+        if self.at_ms is not None:
+            return int(self.at_ms[place])
+        assert self.rate is not None
+        return time_at(self.first + place, self.rate)
+
+    def slice(self, first: int, last: int) -> Columns:
+        """The elements from one place up to another."""
+        low, high = np.searchsorted(self.element, (first, last)).tolist()
+        return replace(
+            self,
+            triples=self.triples[low:high],
+            element=self.element[low:high] - first,
+            elements=last - first,
+            at_ms=None if self.at_ms is None else self.at_ms[first:last],
+            sizes=None if self.sizes is None else self.sizes[first:last],
+            graph=None if self.graph is None else self.graph[low:high],
+            sign=None if self.sign is None else self.sign[first:last],
+            first=self.first + first,
+        )
+
+
+NOTHING = Columns(np.empty((0, 3), np.int64), np.empty(0, np.int64), 0, np.empty(0, np.int64))
+
+
+def time_at(number: int, rate: Fraction) -> int:
+    """The time of the element with a number, from 0."""
+    return number * 1000 * rate.denominator // rate.numerator
+
+
+def times_at_rate(numbers: Ids, rate: Fraction) -> Ids:
+    """The times of elements by their numbers; -1 where one would be too large."""
+    if len(numbers) and max(int(numbers.max()) * 1000 * rate.denominator, rate.numerator) >= 1 << 63:
+        numbers = numbers.astype(object)
+    exact = numbers * (1000 * rate.denominator) // rate.numerator
+    return np.where(exact > MAX_MS, -1, exact).astype(np.int64)
+
+
+def first_at(at_ms: int, rate: Fraction) -> int:
+    """The number of the first element at or after a time."""
+    return max(0, -(-at_ms * rate.numerator // (1000 * rate.denominator)))
+
+
+def repeats(element: Ids, triples: Ids) -> npt.NDArray[np.bool_]:
+    """Which rows have come before in their element."""
+    rows = np.column_stack([element, triples])
+    first, _ = RowCounter(4).apply(rows, np.ones(len(rows), np.int64))
+    repeat = np.ones(len(rows), np.bool_)
+    repeat[first] = False
+    return repeat
