@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyoxigraph as ox
-from millstream.engine.triples import coerce_triples
 
+from millstream.ingest.triples import coerce_triples
 from tests.reference import ELEMENT, Reference
 
 

@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 from benchmarks.workloads.patterns import TYPE, XSD, Patterns, body
 from benchmarks.workloads.suites import suites
-from millstream.rdf import read_changes
+from millstream.limits import DEFAULT_LIMITS
+from millstream.rdf import BlankScope, Rejections
+from millstream.rdf.changes import changes_in
 
 _NODES = "http://example.org/node/"
 _PREDICATES = 8
@@ -147,11 +149,9 @@ def wikidata_at_hand() -> bool:
 def wikidata_edits() -> Edited:
     """The edits of the suite; what is deleted before it was inserted was there before."""
     path = suites() / "wikidata-updates" / "sample_result.txt.gz"
-    edits = [
-        Edit(change.insert, f"{triple} .\n")
-        for change in read_changes(path, on_rejected=lambda _: None)
-        for triple in change.triples
-    ]
+    with path.open("rb") as file:
+        found = changes_in(file, None, None, Rejections(str(path), lambda _: None), BlankScope(), DEFAULT_LIMITS)
+        edits = [Edit(change.insert, f"{triple} .\n") for change in found for triple in change.triples]
     seen: set[str] = set()
     base = [text for insert, text in edits if text not in seen and not seen.add(text) and not insert]  # type: ignore[func-returns-value]
     ground = [text for insert, text in edits if insert][:2]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pyoxigraph as ox
 import pytest
 
-from millstream.ingest import read_elements
 from tests.cli.running import millstream, rows, run
+from tests.readers import read_elements
 from tests.suites import suite
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import millstream as ms
-from millstream.ingest import read_elements
 from tests.cli.running import PAIRS, PROGRAM, SEEN, element, rows, run, summary
+from tests.readers import read_elements
 
 Happening = tuple[int, int, object]
 

@@ -15,10 +15,10 @@ import pyoxigraph as ox
 import pytest
 
 from millstream.errors import DataError
-from millstream.ingest import read_quads
 from millstream.rdf import BlankScope, Rejected, Rejections
 from millstream.rdf.statements import Statement
 from millstream.rdf.turtle import read_turtle
+from tests.readers import read_quads
 from tests.suites import Case, cases, has_suite, suite
 
 FAMILIES = {"n-triples": "ntriples", "n-quads": "nquads", "turtle": "turtle", "trig": "trig"}

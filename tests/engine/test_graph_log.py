@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from millstream import Engine
-from millstream.ingest import Columns, read_elements, scanning
+from millstream.ingest import Columns, scanning
 from millstream.ingest.graph_log import GraphLog
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanner
 from millstream.rdf import Rejected, Rejections
+from tests.readers import read_elements
 
 PROV = "<http://www.w3.org/ns/prov#generatedAtTime>"
 XSD = "http://www.w3.org/2001/XMLSchema#"

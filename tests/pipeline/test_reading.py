@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from millstream.errors import DataError, OptionError
-from millstream.ingest import gathering, read_elements, scanning
+from millstream.ingest import gathering, scanning
 from millstream.ingest.columns import times_at_rate
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner_summary import Summary
@@ -22,6 +22,7 @@ from millstream.pipeline.files import Found, cuts_of, list_files, open_piece
 from millstream.pipeline.parts import Part
 from millstream.pipeline.reading import count_elements, read_part
 from millstream.rdf import Rejected
+from tests.readers import read_elements
 
 LINES = [f'<http://e/s{i % 7}> <http://e/p{i % 3}> "{i}" .' for i in range(40)]
 PROV = "http://www.w3.org/ns/prov#generatedAtTime"

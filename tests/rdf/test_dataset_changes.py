@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from millstream.errors import DataError, OptionError
-from millstream.rdf import Rejected, read_changes
+from millstream.rdf import Rejected
+from tests.readers import read_changes
 from tests.suites import suite
 
 

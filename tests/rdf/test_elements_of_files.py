@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode
 
 from millstream.errors import DataError, OptionError
-from millstream.ingest import read_elements, read_quads
 from millstream.rdf import Rejected, StreamElement
+from tests.readers import read_elements, read_quads
 
 PROV = "<http://www.w3.org/ns/prov#generatedAtTime>"
 TIME = "http://e/at"

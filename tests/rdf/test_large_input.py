@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 from pyoxigraph import RdfFormat, parse
 
 from millstream.errors import DataError
-from millstream.ingest import read_quads
 from millstream.limits import Limits
-from millstream.rdf import BlankScope, Rejected, Rejections, parsing, read_changes
+from millstream.rdf import BlankScope, Rejected, Rejections, parsing
 from millstream.rdf.bounds import Cut, bounded_lines
 from millstream.rdf.faults import fault_of
 from millstream.rdf.lines import read_lines
 from millstream.rdf.parsing import quads_of
 from millstream.rdf.statements import Statement
 from millstream.rdf.turtle import read_turtle
+from tests.readers import read_changes, read_quads
 
 MIB = 1 << 20
 LONG = "x" * (17 * MIB)
@@ -43,7 +43,7 @@ def within_memory(code: str, megabytes: int) -> str:
     """Runs Python in a process of its own, which must not come to hold more than it held at first by so much."""
     program = f"""
 import gzip, io, resource
-import millstream.ingest, millstream.rdf
+import millstream.rdf, tests.readers
 from millstream.limits import Limits
 def held(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
 before = held()
@@ -250,7 +250,7 @@ data = gzip.compress(b'<x:a> <x:b> <x:c> .\\n<x:a> <x:b> "' + b"x" * (100 << 20)
 before = held()
 rejected = []
 limits = Limits(statement_bytes=1 << 20)
-quads = list(millstream.ingest.read_quads(data, format={format!r}, on_rejected=rejected.append, limits=limits))
+quads = list(tests.readers.read_quads(data, format={format!r}, on_rejected=rejected.append, limits=limits))
 print([str(quad.object) for quad in quads], [r.line for r in rejected])
 """,
         60,
@@ -265,7 +265,7 @@ data = gzip.compress({RDF_XML!r}.replace("{{}}", "").encode().replace(b"<e:p></e
 before = held()
 rejected = []
 limits = Limits(literal_bytes=4 << 20)
-quads = list(millstream.ingest.read_quads(data, format="rdfxml", on_rejected=rejected.append, limits=limits))
+quads = list(tests.readers.read_quads(data, format="rdfxml", on_rejected=rejected.append, limits=limits))
 print([str(quad.object) for quad in quads], [r.reason for r in rejected])
 """,
         60,
@@ -283,7 +283,7 @@ data = gzip.compress({text!r} + b" " * (100 << 20), 1)
 before = held()
 rejected = []
 limits = Limits(document_bytes=8 << 20)
-quads = list(millstream.ingest.read_quads(data, format={format!r}, on_rejected=rejected.append, limits=limits))
+quads = list(tests.readers.read_quads(data, format={format!r}, on_rejected=rejected.append, limits=limits))
 print(len(quads), len(rejected))
 """,
         60,

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from pyoxigraph import RdfFormat
 
 from millstream.errors import DataError
-from millstream.ingest import read_elements, read_quads
 from millstream.rdf import BlankScope, Rejected, Rejections
 from millstream.rdf.lines import read_lines
 from millstream.rdf.sentences import Kind, next_sentence
 from millstream.rdf.statements import Statement
 from millstream.rdf.turtle import read_turtle
+from tests.readers import read_elements, read_quads
 
 PREFIX = "@prefix : <http://e/> .\n"
 

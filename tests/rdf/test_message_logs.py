@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from millstream.ingest import read_elements, read_quads
 from millstream.rdf import Rejected
+from tests.readers import read_elements, read_quads
 
 VERSION = 'VERSION "1.2-messages"\n'
 SYNTAXES = ["ntriples", "nquads", "turtle", "trig"]

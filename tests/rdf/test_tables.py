@@ -14,8 +14,8 @@ import pytest
 
 from millstream import Engine
 from millstream.errors import DataError, OptionError
-from millstream.ingest import read_elements, read_quads
 from millstream.rdf import Rejected
+from tests.readers import read_elements, read_quads
 
 
 def table(rows: list[tuple[Any, ...]], *names: str) -> pa.Table:

@@ -2,7 +2,6 @@
 
 from millstream.ingest.chunk import Chunk, Source, Want
 from millstream.ingest.columns import Columns
-from millstream.ingest.elements import read_elements, read_quads
 from millstream.ingest.sources import Files, chunks_of, files, quads_of
 
-__all__ = ["Chunk", "Columns", "Files", "Source", "Want", "chunks_of", "files", "quads_of", "read_elements", "read_quads"]
+__all__ = ["Chunk", "Columns", "Files", "Source", "Want", "chunks_of", "files", "quads_of"]

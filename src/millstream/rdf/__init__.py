@@ -1,7 +1,6 @@
 """RDF at the edge of the system: terms, XSD values, formats, and readers that turn input into stream elements."""
 
 from millstream.rdf.blanks import BlankScope, Term
-from millstream.rdf.changes import read_changes
 from millstream.rdf.element import OnRejected, Rejected, Rejections, StreamElement
 from millstream.rdf.formats import Format, format_of_path, named_format
 from millstream.rdf.patches import Change
@@ -22,6 +21,5 @@ __all__ = [
     "named_format",
     "parse_term",
     "parse_time_option",
-    "read_changes",
     "time_ms",
 ]

@@ -7,22 +7,19 @@ second from 0), `arrival` (the clock passed in), or nothing, and then `at_ms` is
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import PurePath
-from typing import Any
 
 from millstream.errors import OptionError
-from millstream.limits import DEFAULT_LIMITS, Limits
+from millstream.limits import Limits
 from millstream.rdf.blanks import BlankScope
 from millstream.rdf.bounds import read_whole
-from millstream.rdf.element import OnRejected, Rejections
-from millstream.rdf.inputs import CHUNK, ByteStream, Readable, files_of, is_readable, memory, name_of, open_file
+from millstream.rdf.element import Rejections
+from millstream.rdf.inputs import CHUNK, ByteStream, Readable
 from millstream.rdf.lines import pieces_of
 from millstream.rdf.patches import Change, read_patch
-from millstream.rdf.timing import Group, TimeKind, Timing, parse_time_option
+from millstream.rdf.timing import TimeKind, parse_time_option
 from millstream.rdf.updates import read_update
 
 FORMATS = ("rdfpatch", "sparql")
@@ -39,53 +36,12 @@ _PATCH_LINE = re.compile(rb"^[ \t]*(?:[ADH][ \t]+[<_\"\w]|T[XCAB]\b|P[AD][ \t])"
 _UPDATE = re.compile(rb"\b(?:insert|delete)\s+data\s*\{", re.IGNORECASE)
 
 
-def read_changes(
-    source: object,
-    *,
-    format: str | None = None,
-    time: str | None = None,
-    base: str | None = None,
-    on_rejected: OnRejected | None = None,
-    strict: bool = False,
-    clock_ms: Callable[[], int] | None = None,
-    blank_prefix: str | None = None,
-    limits: Limits = DEFAULT_LIMITS,
-) -> Iterator[Change]:
-    """The changes of a path (file, folder or glob), bytes or file object, as objects; malformed ones are set aside."""
-    check_change_options(format, time)
-    timing = None if time is None else Timing(parse_time_option(time), clock_ms)
-    receiver = None if strict else on_rejected
-    changes = _of_source(source, format, base, receiver, BlankScope(blank_prefix), limits)
-    return changes if timing is None else _timed(changes, timing)
-
-
 def check_change_options(format: str | None, time: str | None) -> None:
     """Raises OptionError for what changes cannot be."""
     if format is not None and format not in FORMATS:
         raise OptionError(f"format {format!r} of changes is not known; it is one of {', '.join(FORMATS)}")
     if time is not None and parse_time_option(time).kind not in (TimeKind.RATE, TimeKind.ARRIVAL):
         raise OptionError(f"time {time!r} is not for changes; use rate:N or arrival, or give none")
-
-
-def _timed(changes: Iterator[Change], timing: Timing) -> Iterator[Change]:
-    for change in changes:
-        element = timing.element(Group([], change.line), Rejections(""))
-        assert element is not None  # rates and clocks always have a time
-        yield replace(change, at_ms=element.at_ms)
-
-
-def _of_source(
-    source: object, format: str | None, base: str | None, receiver: OnRejected | None, scope: BlankScope, limits: Limits
-) -> Iterator[Change]:
-    if isinstance(source, str | os.PathLike):
-        for file in files_of(source, any_ending=True, receiver=receiver):
-            with open_file(file.path) as opened:
-                yield from changes_in(opened, format, base, Rejections(file.name, receiver), scope.next_document(), limits)
-        return
-    raw: Any = memory(source) if isinstance(source, bytes | bytearray | memoryview) else source
-    if not is_readable(raw):
-        raise OptionError(f"cannot read changes from a {type(source).__name__}")
-    yield from changes_in(raw, format, base, Rejections(name_of(source), receiver), scope, limits)
 
 
 def changes_in(

@@ -1,0 +1,143 @@
+"""Sources as objects of pyoxigraph, one by one: slow and obvious, what chunks of the same source must hold.
+
+`read_elements` gives stream elements, `read_quads` all quads, `read_changes` changes of graphs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from pyoxigraph import Quad
+
+from millstream.errors import OptionError
+from millstream.ingest.elements import Choice, announced, choice_of, groups_of_events, groups_of_table
+from millstream.ingest.parts import Part, parts_of
+from millstream.limits import DEFAULT_LIMITS, Limits
+from millstream.rdf import BlankScope, Change, Format, OnRejected, Rejections, StreamElement, parse_time_option
+from millstream.rdf.changes import changes_in, check_change_options
+from millstream.rdf.graphs import MAX_WAITING
+from millstream.rdf.grouping import check_element_option
+from millstream.rdf.inputs import ByteStream, files_of, is_readable, memory, name_of, open_file
+from millstream.rdf.timing import Group, TimeOption, Timing
+
+
+def read_elements(
+    source: object,
+    *,
+    format: str | Format | None = None,
+    time: str | None = None,
+    element: str | None = None,
+    base: str | None = None,
+    on_rejected: OnRejected | None = None,
+    strict: bool = False,
+    clock_ms: Callable[[], int] | None = None,
+    blank_prefix: str | None = None,
+    max_waiting: int = MAX_WAITING,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Iterator[StreamElement]:
+    """The stream elements of a source as objects, one by one: what chunks of it hold, by the definition.
+
+    A source is a path (file, folder or glob), bytes, a file object, an Arrow table or batch reader, or an iterable of
+    lines (N-Triples, N-Quads, JSON-LD lines) or of documents (other formats). With a `blank_prefix` the blank nodes of
+    a source get the same labels each time it is read; `max_waiting` bounds how many statements wait for a graph's time.
+    """
+    option = None if time is None else parse_time_option(time)
+    check_element_option(element)
+    if option is not None:
+        Timing(option, clock_ms)
+    receiver = None if strict else on_rejected
+    parts = parts_of(source, format=format, base=base, receiver=receiver, blank_prefix=blank_prefix, limits=limits)
+    return _elements(parts, element, option, clock_ms, max_waiting)
+
+
+def _elements(
+    parts: Iterator[Part],
+    element: str | None,
+    option: TimeOption | None,
+    clock_ms: Callable[[], int] | None,
+    max_waiting: int,
+) -> Iterator[StreamElement]:
+    # One for each way to tell times, since files of a folder may differ in format.
+    timings: dict[TimeOption, Timing] = {}
+    for part in parts:
+        for group, choice in _groups(part, element, option, max_waiting):
+            timing = timings.setdefault(choice.time, Timing(choice.time, clock_ms))
+            found = timing.element(group, part.rejections)
+            if found is not None:
+                yield found
+
+
+def _groups(part: Part, element: str | None, option: TimeOption | None, max_waiting: int) -> Iterator[tuple[Group, Choice]]:
+    if part.format.is_table:
+        choice = choice_of(part, element, option)
+        yield from ((group, choice) for group in groups_of_table(part, choice))
+        return
+    assert part.open is not None
+    with part.open() as raw:
+        found = announced(part.events(ByteStream(raw, part.rejections)))
+        if found is None:
+            return
+        events, messages = found
+        choice = choice_of(part, element, option, messages=messages)
+        groups = groups_of_events(part, events, choice, messages=messages, max_waiting=max_waiting)
+        yield from ((group, choice) for group in groups)
+
+
+def read_quads(
+    source: object,
+    *,
+    format: str | Format | None = None,
+    base: str | None = None,
+    on_rejected: OnRejected | None = None,
+    strict: bool = False,
+    blank_prefix: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Iterator[Quad]:
+    """All quads of a source as objects, whatever their times; the columns at_ms and element of tables are not looked at."""
+    receiver = None if strict else on_rejected
+    parts = parts_of(source, format=format, base=base, receiver=receiver, blank_prefix=blank_prefix, limits=limits)
+    return (quad for part in parts for quad in part.quads())
+
+
+def read_changes(
+    source: object,
+    *,
+    format: str | None = None,
+    time: str | None = None,
+    base: str | None = None,
+    on_rejected: OnRejected | None = None,
+    strict: bool = False,
+    clock_ms: Callable[[], int] | None = None,
+    blank_prefix: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Iterator[Change]:
+    """The changes of a path (file, folder or glob), bytes or file object, as objects; malformed ones are set aside."""
+    check_change_options(format, time)
+    timing = None if time is None else Timing(parse_time_option(time), clock_ms)
+    receiver = None if strict else on_rejected
+    changes = _of_source(source, format, base, receiver, BlankScope(blank_prefix), limits)
+    return changes if timing is None else _timed(changes, timing)
+
+
+def _timed(changes: Iterator[Change], timing: Timing) -> Iterator[Change]:
+    for change in changes:
+        element = timing.element(Group([], change.line), Rejections(""))
+        assert element is not None  # rates and clocks always have a time
+        yield replace(change, at_ms=element.at_ms)
+
+
+def _of_source(
+    source: object, format: str | None, base: str | None, receiver: OnRejected | None, scope: BlankScope, limits: Limits
+) -> Iterator[Change]:
+    if isinstance(source, str | os.PathLike):
+        for file in files_of(source, any_ending=True, receiver=receiver):
+            with open_file(file.path) as opened:
+                yield from changes_in(opened, format, base, Rejections(file.name, receiver), scope.next_document(), limits)
+        return
+    raw: Any = memory(source) if isinstance(source, bytes | bytearray | memoryview) else source
+    if not is_readable(raw):
+        raise OptionError(f"cannot read changes from a {type(source).__name__}")
+    yield from changes_in(raw, format, base, Rejections(name_of(source), receiver), scope, limits)
