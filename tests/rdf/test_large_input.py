@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pyoxigraph import RdfFormat, parse
 
@@ -88,6 +88,7 @@ _TEXT = st.lists(
 
 
 @given(_TEXT, st.sampled_from(['"', "'", '"""', "'''"]), st.integers(11, 40))
+@example(['""', "\\U0001F600"], '"""', 11)
 def test_a_long_string_means_what_the_parser_says(parts: list[str], quote: str, piece: int) -> None:
     token = f"{quote}{''.join(parts)}{quote}".encode()
 

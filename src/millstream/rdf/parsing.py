@@ -145,14 +145,18 @@ def _string_value(token: bytes, format: RdfFormat) -> str:
 
 def _cut(body: bytes, start: int) -> int:
     """Where a piece of a string may end: not within a character, an escape or a run of quotes."""
-    end = start + _PIECE
-    if end >= len(body):
-        return len(body)
-    while body[end] & 0xC0 == 0x80 or body[end - 1] in b"\"'":
-        end -= 1
-    # An escape has ten bytes at most; the backslash that begins it is the last of an odd number.
-    slash = body.rfind(b"\\", end - 10, end)
-    if slash >= 0:
-        run = slash + 1 - start - len(body[start : slash + 1].rstrip(b"\\"))
-        end = slash if run % 2 else slash + 1
-    return end
+    size = _PIECE
+    while start + size < len(body):
+        end, before = start + size, -1
+        while end != before:
+            before = end
+            while end > start and (body[end] & 0xC0 == 0x80 or body[end - 1] in b"\"'"):
+                end -= 1
+            # An escape has ten bytes at most; the backslash that begins it is the last of an odd number.
+            slash = body.rfind(b"\\", max(start, end - 10), end)
+            if slash >= 0 and (slash + 1 - start - len(body[start : slash + 1].rstrip(b"\\"))) % 2:
+                end = slash
+        if end > start:
+            return end
+        size *= 2
+    return len(body)
