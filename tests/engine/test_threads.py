@@ -196,8 +196,32 @@ def test_an_endless_source_lets_other_threads_in() -> None:
 
 # Every call takes its turn --------------------------------------------------------------------------------------------
 
-WITHOUT_STATE = {"name", "variables", "warnings", "closed", "restore", "run", "emitted", "pending", "keeps"}
-"""What never changes, is one value, or makes an engine of its own."""
+
+class Nowhere:
+    """A sink that keeps nothing."""
+
+    def open(self, position: bytes | None) -> None: ...
+    def write(self, answers: pa.Table) -> None: ...
+    def commit(self) -> bytes:
+        return b""
+
+    def close(self) -> None: ...
+
+
+WITHOUT_STATE = {
+    "name",
+    "variables",
+    "warnings",
+    "closed",
+    "restore",
+    "run",
+    "emitted",
+    "pending",
+    "keeps",
+    "to_pandas",
+    "to_polars",
+}
+"""What never changes, is one value, makes an engine of its own, or calls one of the others once."""
 FOR_THE_ENGINE = {"dump", "load", "attach", "detach", "count_from", "hold_pending", "emit", "only_count", "forget_answers"}
 """What an engine calls on its queries, in its own turn."""
 
@@ -222,6 +246,7 @@ ENGINE_CALLS: dict[str, Callable[[Engine], object]] = {
 QUERY_CALLS: dict[str, Callable[[ContinuousQuery], object]] = {
     "take": lambda query: query.take(),
     "take_table": lambda query: query.take_table(),
+    "to": lambda query: query.to(Nowhere()),
     "solutions": lambda query: query.solutions(),
     "stats": lambda query: query.stats,
     "explain": lambda query: query.explain(),
