@@ -29,7 +29,7 @@ from millstream.language.iris import Names
 from millstream.language.patterns import PatternTranslator
 from millstream.language.scope import in_scope
 from millstream.language.selection import SelectionTranslator
-from millstream.language.windows import StreamWindow
+from millstream.windows.kinds import StreamWindow
 
 WINDOW_GRAPHS = "urn:reference:window:"
 NOW = NamedNode("urn:reference:now")

@@ -41,7 +41,7 @@ from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Store,
 from millstream.ingest.triples import coerce_triples
 from millstream.language import algebra as a
 from millstream.language.iris import DEFAULT_BASE, resolve
-from millstream.language.windows import All, Elements, Event, Now, Range, Slide, Step, StreamWindow, Triples
+from millstream.windows.kinds import Elements, Event, Landmark, Now, Range, Slide, Step, StreamWindow, Triples
 from tests.plain_sparql import NOW, OwnAggregate, plain
 
 Tick: TypeAlias = tuple[int, int]
@@ -112,9 +112,11 @@ class WindowContent:
                 return (at_ms, ELEMENT), (self.grid(at_ms, slide_ms) + range_ms, EXPIRY)
             case Step(range_ms, step_ms):
                 return (self.grid(at_ms, step_ms), GRID), (self.grid(at_ms + range_ms, step_ms), GRID)
+            case Landmark(length_ms):
+                return (at_ms, ELEMENT), (self.grid(at_ms + 1, length_ms), EXPIRY)
             case Now():
                 return (at_ms, ELEMENT), (at_ms + 1, EXPIRY)
-            case Triples() | Elements() | Event() | All():
+            case _:
                 return (at_ms, ELEMENT), FOREVER
 
     def end_of(self, at_ms: int) -> Tick:

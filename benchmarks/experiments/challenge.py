@@ -39,7 +39,7 @@ from benchmarks.workloads.trips import (
     seeded_trips,
     with_windows,
 )
-from millstream.language.windows import Range
+from millstream.windows.kinds import Range
 from tests.reference import Reference
 
 ABOUT = "Taxi trips of ten triples each, an element at a drop-off; the queries of the DEBS 2015 grand challenge as SPARQL."

@@ -123,9 +123,10 @@ class Author(Writer):
 
     def window(self) -> str:
         length = self.one(6, 3, 12, 1)
-        match "STEP" if self.steps_only else self.one("ALL", "RANGE", "RANGE", "STEP", "SLIDE", "N", "E", "NOW", "EVENT"):
-            case "RANGE":
-                return f"RANGE {length}"
+        kinds = ("ALL", "RANGE", "RANGE", "STEP", "SLIDE", "N", "E", "NOW", "EVENT", "LANDMARK")
+        match "STEP" if self.steps_only else self.one(*kinds):
+            case "RANGE" | "LANDMARK" as word:
+                return f"{word} {length}"
             case "SLIDE":
                 return f"RANGE {length} SLIDE {self.size(1, 4)}"
             case "STEP":

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import millstream as ms
 from millstream.engine.batch import ElementBatch
-from millstream.engine.counting import CountFeed
+from millstream.engine.counting import CountOperator
 from millstream.kernels.dictionary import Dictionary
-from millstream.language.windows import Elements, Triples
 from millstream.operators.matching import Matcher
+from millstream.windows.kinds import Elements, Triples
 
 Change = tuple[int, int, tuple[int, ...]]
 """Element, op, and pattern with triple."""
@@ -83,7 +83,7 @@ def test_rows_leave_when_enough_has_followed_unless_they_came_again(
     elements = [[2 * s if s < 5 else s for s in element] for element in elements]
     elements = [list(dict.fromkeys(element)) for element in elements]
     window = kind(count)
-    feed = CountFeed(window, _Everything(), Dictionary())
+    feed = CountOperator(window, _Everything(), Dictionary())
     found: list[Change] = []
     at = triples = 0
     while at < len(elements):
@@ -96,14 +96,14 @@ def test_rows_leave_when_enough_has_followed_unless_they_came_again(
         triples += sum(map(len, some))
         if data.draw(st.booleans(), label="restored"):
             state = feed.dump()
-            feed = CountFeed(window, _Everything(), Dictionary())
+            feed = CountOperator(window, _Everything(), Dictionary())
             feed.load(state)
     assert sorted(found) == searched(window, elements)
 
 
 @pytest.mark.parametrize("kind", [Triples, Elements])
 def test_what_comes_again_and_again_is_kept_once(kind: type[Triples | Elements]) -> None:
-    feed = CountFeed(kind(1_000_000), _Everything(), Dictionary())
+    feed = CountOperator(kind(1_000_000), _Everything(), Dictionary())
     for i in range(20):
         feed.arrive(batch_of([[k % 3] for k in range(500)], 500 * i, 500 * i))
     assert len(feed.dump()) == 5

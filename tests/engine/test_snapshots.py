@@ -56,7 +56,7 @@ def test_what_was_emitted_and_not_taken_is_in_the_snapshot() -> None:
         (b"", "not a snapshot"),
         (b"PK\x03\x04 something else", "not a snapshot"),
         (b"millstream snapshot 999\n...", "layout 999"),
-        (b"millstream snapshot 7\nnot an archive", "damaged"),
+        (b"millstream snapshot 8\nnot an archive", "damaged"),
     ],
 )
 def test_other_bytes_are_refused(data: bytes, said: str) -> None:

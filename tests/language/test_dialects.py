@@ -10,7 +10,7 @@ from pyoxigraph import NamedNode
 
 from millstream.errors import QuerySyntaxError, UnsupportedQueryError
 from millstream.language import algebra as a
-from millstream.language.windows import StreamWindow
+from millstream.windows.kinds import StreamWindow
 from tests.language.algebra_text import parse, written
 
 PATTERN = "{ ?x :p ?y }"
@@ -35,6 +35,8 @@ def output_of(text: str) -> str:
         ("[RANGE 30m]", "RANGE 30m"),
         ("[RANGE 30m STEP 5m]", "RANGE 30m STEP 5m"),
         ("[RANGE 30m TUMBLING]", "RANGE 30m STEP 30m"),
+        ("[LANDMARK 1d]", "LANDMARK 1d"),
+        ("[landmark P1D]", "LANDMARK 1d"),
         ("[TRIPLES 10]", "TRIPLES 10"),
         ("[RANGE TRIPLES 10]", "TRIPLES 10"),
         ("[ELEMENTS 10]", "ELEMENTS 10"),
@@ -170,6 +172,7 @@ def test_a_window_is_declared_once() -> None:
         ("[RANGE 5s STEP 1s]", "RANGE 5s STEP 1s"),
         ("[RANGE TRIPLES 10]", "TRIPLES 10"),
         ("[RANGE 5s TUMBLING]", "RANGE 5s STEP 5s"),
+        ("[LANDMARK 1h]", "LANDMARK 1h"),
         ("[range 3000ms step 1s]", "RANGE 3s STEP 1s"),
     ],
 )
@@ -280,7 +283,7 @@ def test_windows_close_only_if_each_has_a_step() -> None:
 
 
 KEYWORD_NAMES = (
-    "range slide step stream window now all event triples elements register istream rstream select where filter as on "
+    "range slide step landmark session stream window now all event triples elements register istream rstream select where filter as on "
     "from named by group order graph values union minus true count median in not a"
 ).split()
 

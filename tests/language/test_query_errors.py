@@ -7,6 +7,7 @@ import pytest
 from millstream.errors import QueryError, QuerySyntaxError, UnsupportedQueryError
 from millstream.language import parse_query
 from millstream.language.nesting import MAX_DEPTH
+from millstream.windows.kinds import KINDS
 from tests.language.algebra_text import PROLOGUE, parse
 
 
@@ -35,7 +36,7 @@ def test_an_error_carries_its_parts() -> None:
     assert (error.line, error.column) == (2, 23)
     assert error.source_line == "SELECT * { STREAM :s [RANG 5s] {} }"
     assert error.suggestion == "did you mean RANGE?"
-    assert set(error.expected) == {"ALL", "ELEMENTS", "EVENT", "FROM", "NOW", "RANGE", "TRIPLES"}
+    assert set(error.expected) == {"FROM", *(clause.word for clause in KINDS)}
     assert error.place is not None
     assert (PROLOGUE + error.source_line)[error.place.start : error.place.end] == "RANG"
 
@@ -93,6 +94,7 @@ def test_unsupported_is_told_apart_and_says_what_to_write_instead() -> None:
         ("SELECT * { STREAM :s [RANGE 5s SLID 5s] {} }", "SLIDE"),
         ("SELECT * { STREAM :s [RANGE 5s TUMBLE] {} }", "TUMBLING"),
         ("SELECT * { STREAM :s [TRIPLE 5] {} }", "TRIPLES"),
+        ("SELECT * { STREAM :s [LANDMRK 5h] {} }", "LANDMARK"),
         ("SELECT * { STREAM :s [EVNT] {} }", "EVENT"),
         ("SELECT * FROM NAMED WINDW :w ON :s [NOW] {}", "WINDOW"),
         ("REGSTER QUERY q AS SELECT * {}", "REGISTER"),

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from millstream.errors import QuerySyntaxError
 from millstream.language import algebra as a
-from millstream.language.windows import Range, format_duration, parse_duration
+from millstream.windows.durations import format_duration, parse_duration
+from millstream.windows.kinds import Range
 from tests.language.algebra_text import parse
 
 

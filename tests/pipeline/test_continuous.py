@@ -70,6 +70,10 @@ CASES = {
         2, (3,),
         setting(3, "SELECT * { STREAM :s0 [RANGE 5 SLIDE 3] { ?a :p0 ?b . ?a :p1 ?c } }", [S0], output="changes"),
     ),
+    "so far on a grid": (
+        3, (3,),
+        setting(18, "SELECT ?a ?c { STREAM :s0 [LANDMARK 7] { ?a :p0 ?b . ?b :p1 ?c } }", [S0], output="changes", count=60),
+    ),
     "everything so far, with datasets": (
         4, (3,),
         setting(4, "SELECT * { STREAM :s0 [ALL] { ?a :p0 ?b } ?b :p1 ?c GRAPH :g0 { ?c :p0 ?d } }", [S0], loaded=12),

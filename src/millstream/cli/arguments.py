@@ -10,10 +10,10 @@ from pathlib import Path
 
 from millstream.engine.options import named_iri
 from millstream.errors import DataError, OptionError
-from millstream.language.windows import parse_duration
 from millstream.limits import Limits
 from millstream.output.files import STANDARD
 from millstream.rdf.inputs import files_of
+from millstream.windows.durations import parse_duration
 
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?\s*[A-Za-z]+\s*)+|\d+|[Pp][\w.]+")
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from millstream.engine.feeds import NEVER
+from millstream.engine.window_operators import NEVER
 from millstream.operators.rows import time_of
 
 if TYPE_CHECKING:

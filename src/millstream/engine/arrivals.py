@@ -9,9 +9,9 @@ import numpy as np
 
 from millstream.engine.batch import ElementBatch
 from millstream.engine.core import Element, GraphChange, Stream
-from millstream.engine.feeds import NEVER
 from millstream.engine.loading import Loading, in_order_of_appearance
 from millstream.engine.options import checked_time, graph_iri
+from millstream.engine.window_operators import NEVER
 from millstream.ingest import Chunk, Columns
 from millstream.ingest.columns import Ids, first_at, time_at
 from millstream.ingest.intake import Intake

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from millstream.engine.batch import ElementBatch
-from millstream.engine.feeds import NEVER
+from millstream.engine.window_operators import NEVER
 from millstream.operators.rows import Column
 
 if TYPE_CHECKING:

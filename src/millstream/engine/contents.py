@@ -9,18 +9,18 @@ import numpy as np
 
 from millstream.engine.batch import ElementBatch, GraphRows
 from millstream.engine.datasets import Triples
-from millstream.engine.feeds import NEVER
 from millstream.engine.inputs import Input, inputs_of, unread
 from millstream.engine.merged import MergedContent
 from millstream.engine.pieces import Piece, concatenated, in_order, is_ordered, taken
+from millstream.engine.window_operators import NEVER
 from millstream.kernels.dictionary import Dictionary
-from millstream.language.windows import StreamWindow
 from millstream.operators import stored
 from millstream.operators.dataflow import Dataflow, Leaf
 from millstream.operators.layout import Root
 from millstream.operators.matching import Constants
 from millstream.operators.rows import FOREVER, MOST_MS, Arrivals, Column
 from millstream.plan.conjunction import SourcedPattern
+from millstream.windows.kinds import StreamWindow
 
 Pieces = list[tuple[Input, Piece]]
 
@@ -62,8 +62,8 @@ class Contents:
         for leaf in self._by_leaf.keys() - set(self._operator.leaves):
             gone += self._by_leaf.pop(leaf)
         for i in gone:
-            if i.feed is not None:
-                i.feed.close(at_tick)
+            if i.operator is not None:
+                i.operator.close(at_tick)
         self._arrange()
 
     def _arrange(self) -> None:
@@ -91,16 +91,16 @@ class Contents:
     def see(self, stream: str, at_ms: int) -> None:
         """An element of a stream has come at a time, though no row of it may have come here."""
         for i in self.of_stream(stream):
-            if i.feed is not None:
-                i.feed.see(at_ms)
+            if i.operator is not None:
+                i.operator.see(at_ms)
 
     def last_end(self) -> int:
         """The latest finite tick at which something it has seen ends."""
-        return max((i.feed.last_end() for i in self.inputs if i.feed is not None), default=NEVER)
+        return max((i.operator.last_end() for i in self.inputs if i.operator is not None), default=NEVER)
 
     def end_of(self, stream: str, at_ms: int) -> int:
         """The latest finite tick at which an element of a stream ends that comes at a time, in any of its windows."""
-        ends = [i.feed.end_of(at_ms) for i in self.of_stream(stream) if i.feed is not None]
+        ends = [i.operator.end_of(at_ms) for i in self.of_stream(stream) if i.operator is not None]
         return max((end for end in ends if end < FOREVER), default=NEVER)
 
     # What happens -----------------------------------------------------------------------------------------------------
@@ -109,21 +109,21 @@ class Contents:
         """What elements of a stream bring up to a tick."""
         pieces: Pieces = []
         for i in self.of_stream(batch.stream):
-            if i.feed is not None:
-                pieces.extend((i, piece) for piece in i.feed.arrive(batch))
-                # A step window may show at once, within this batch, what the batch brought.
-                pieces.extend((i, piece) for piece in i.feed.pass_time(last))
+            if i.operator is not None:
+                pieces.extend((i, piece) for piece in i.operator.arrive(batch))
+                # Within this batch, a window may show what the batch brought, or end.
+                pieces.extend((i, piece) for piece in i.operator.pass_time(last))
         return pieces
 
     def due(self, before: int) -> Pieces:
         """What time brings by itself before a tick."""
-        return [(i, piece) for i in self.inputs if i.feed is not None for piece in i.feed.pass_time(before)]
+        return [(i, piece) for i in self.inputs if i.operator is not None for piece in i.operator.pass_time(before)]
 
     def graph_pieces(
         self, graph: str | None, triples: Triples, at_tick: int, op: int, inputs: Iterable[Input] | None = None
     ) -> Pieces:
         """Triples that come to a graph, or leave it; for some of the inputs, if not for all."""
-        ours = [i for i in (self.inputs if inputs is None else inputs) if i.feed is None and i.graph == graph]
+        ours = [i for i in (self.inputs if inputs is None else inputs) if i.operator is None and i.graph == graph]
         found = [(i, _graph_piece(i, triples, at_tick, op)) for i in ours]
         return [(i, piece) for i, piece in found if len(piece)]
 
@@ -131,7 +131,7 @@ class Contents:
         """Changes of a graph that are meant for patterns already."""
         found = []
         for i in self.inputs:
-            if i.feed is None and i.graph == rows.graph:
+            if i.operator is None and i.graph == rows.graph:
                 ours = np.isin(rows.pattern, i.matcher.numbers)
                 if ours.any():
                     until = np.full(int(ours.sum()), FOREVER, np.int64)
@@ -163,7 +163,7 @@ class Contents:
         """All it keeps, in plain values and arrays."""
         return {
             "change": self.change,
-            "feeds": [None if i.feed is None else i.feed.dump() for i in self.inputs],
+            "windows": [None if i.operator is None else i.operator.dump() for i in self.inputs],
             "unions": [None if i.union is None else i.union.dump(passed) for i in self.inputs],
         }
 
@@ -171,9 +171,9 @@ class Contents:
         """Takes what the contents of the same queries dumped."""
         self.change = stored.whole(state["change"], 0, MOST_MS)
         unions: set[int] = set()
-        for i, feed, union in zip(self.inputs, state["feeds"], state["unions"], strict=True):
-            if i.feed is not None:
-                i.feed.load(feed)
+        for i, window, union in zip(self.inputs, state["windows"], state["unions"], strict=True):
+            if i.operator is not None:
+                i.operator.load(window)
             if i.union is not None and id(i.union) not in unions:
                 unions.add(id(i.union))
                 parts = sum(other.union is i.union for other in self.inputs)

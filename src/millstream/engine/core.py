@@ -16,10 +16,8 @@ import pyarrow as pa
 
 from millstream.engine.answers import Pending
 from millstream.engine.batch import ElementBatch
-from millstream.engine.counting import CountFeed
 from millstream.engine.datasets import Graph, Triples
 from millstream.engine.feeding import Feeding
-from millstream.engine.feeds import NEVER
 from millstream.engine.graph_lane import GraphLanes
 from millstream.engine.lane import Lanes
 from millstream.engine.options import Options, named_iri
@@ -28,11 +26,11 @@ from millstream.engine.registry import Registry
 from millstream.engine.run import QueryRun
 from millstream.engine.turns import Outbox, Stopped
 from millstream.engine.unseen import Unseen
+from millstream.engine.window_operators import NEVER
 from millstream.errors import ChangeLimitError
 from millstream.ingest.intake import Intake
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner_summary import Summary
-from millstream.language.windows import Triples as TriplesWindow
 from millstream.operators import stored
 from millstream.operators.bounds import RowBound
 from millstream.operators.dataflow import Dataflow
@@ -354,7 +352,7 @@ class Core:
         """What anyone who reads the stream may match; None keeps everything."""
         runs = stream.runs
         windows = [w for run in runs for w in run.windows if w.stream.value == stream.iri]
-        stream.counted = any(isinstance(w.window, TriplesWindow) for w in windows)
+        stream.counted = any(w.window.counts_triples for w in windows)
         everything = any(run.needs_everything for run in runs)
         stream.forget_lanes()
         # What is held may be processed after a query was registered that asks for it.
@@ -412,10 +410,9 @@ class Core:
             if not self.before - 1 <= run.tick <= max(self.before - 1, self.now_tick):
                 raise ValueError("a query is not where time is")
             for source in run.contents.inputs:
-                if isinstance(source.feed, CountFeed) and source.window is not None:
+                if source.operator is not None and source.window is not None:
                     stream = self.known_stream(source.window.stream.value)
-                    if source.feed.last > (stream.triples if source.feed.counts_triples else stream.elements):
-                        raise ValueError("a window has more than its stream")
+                    source.operator.check(stream.triples, stream.elements)
 
     def load(self, state: dict[str, Any]) -> None:
         """Takes what a core with the same options dumped."""

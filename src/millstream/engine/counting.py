@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from millstream.engine.batch import ElementBatch
-from millstream.engine.feeds import NEVER
 from millstream.engine.pieces import Piece, without_end
+from millstream.engine.window_operators import HoldingOperator
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.tuples import TUPLE, TupleTable
-from millstream.language.windows import Elements, Triples
 from millstream.operators import stored
 from millstream.operators.matching import Matcher
-from millstream.operators.rows import FOREVER, Column
+from millstream.operators.rows import ELEMENT, FOREVER, Column, tick
+from millstream.windows.window import CountWindow
 
 _Rows = npt.NDArray[np.int64]
 
@@ -77,11 +77,12 @@ class _Queue:
         self._first += count
 
 
-class CountFeed:
-    """TRIPLES and ELEMENTS."""
+class CountOperator(HoldingOperator):
+    """What it holds ends when so many triples or elements have followed."""
 
-    def __init__(self, window: Triples | Elements, matcher: Matcher, dictionary: Dictionary) -> None:
-        self.window = window
+    def __init__(self, window: CountWindow, matcher: Matcher, dictionary: Dictionary) -> None:
+        self._count = window.count
+        self._of_triples = window.counts_triples
         self._matcher = matcher
         self._dictionary = dictionary
         self._clear()
@@ -93,21 +94,12 @@ class CountFeed:
         self._latest = np.full(_FEW, -1, np.int64)
         """For each slot the place of its last row, -1 if it has none."""
 
-    @property
-    def counts_triples(self) -> bool:
-        return isinstance(self.window, Triples)
-
-    @property
-    def last(self) -> int:
-        """The number of the last row it holds, 0 without any."""
-        return int(self._queue.number[-1]) if len(self._queue) else 0
-
     def arrive(self, batch: ElementBatch) -> list[Piece]:
         if not len(batch):
             return []
         row, pattern = batch.matches(self._matcher)
         element = batch.element[row]
-        if isinstance(self.window, Triples):
+        if self._of_triples:
             number, totals = batch.number[row], batch.total_triples
         else:
             number = batch.first_element + element
@@ -124,14 +116,12 @@ class CountFeed:
             pieces.append(without_end(gone[:, 0], gone[:, 1:4], batch.ticks[at], batch.order[at] * 2 + 1, -1))
         return pieces
 
-    def take_one(self, rows: list[tuple[int, ...]], total: int, at_tick: int) -> list[tuple[int, ...]]:
-        """As `arrive` for one element, of which the rows that patterns match are given: number, pattern, s, p, o.
-
-        `total` is the stream's count with it. Gives the rows that leave: pattern, s, p, o. Rows differ in more than
-        their number.
-        """
+    def take_one(self, rows: list[tuple[int, ...]], at_ms: int, triples: int, elements: int) -> list[tuple[int, ...]]:
+        total, at_tick = triples if self._of_triples else elements, tick(at_ms, ELEMENT)
         if rows:
             columns = np.array(rows, np.int64)
+            if not self._of_triples:
+                columns[:, 0] = elements
             self._dictionary.hold(columns[:, 2:].ravel())
             slots = self._number(columns[:, 1:], 1)
             first = self._queue.append(columns[:, 0], np.column_stack([columns[:, 1:], slots, slots * 0]))
@@ -147,7 +137,7 @@ class CountFeed:
             if self._followed > max(_FEW, len(self._queue) // 2):
                 self._rebuild(self.dump())
         queue, gone = self._queue, []
-        while len(queue) and queue.number[0] <= total - self.window.count:
+        while len(queue) and queue.number[0] <= total - self._count:
             row, place = queue.rows[0].copy(), queue.front
             queue.drop(1)
             if row[_FOLLOWED]:
@@ -172,7 +162,7 @@ class CountFeed:
         self._latest[slots[by_slot[~repeated[1:]]]] = first + by_slot[~repeated[1:]]
         known = before >= 0
         place, came = before[known] - self._queue.front, element[by_slot[known]]
-        leaves = np.searchsorted(totals, self._queue.number[place] + self.window.count)
+        leaves = np.searchsorted(totals, self._queue.number[place] + self._count)
         place = place[came <= leaves]
         if len(place):
             self._queue.rows[place, _FOLLOWED] = 1
@@ -184,10 +174,10 @@ class CountFeed:
     def _leave(self, totals: Column, at_tick: int) -> tuple[Column, _Rows]:
         """Takes away what the stream's count has reached: for each row that ends, at which element, and the row."""
         queue = self._queue
-        count = int(np.searchsorted(queue.number, totals[-1] - self.window.count, side="right"))
+        count = int(np.searchsorted(queue.number, totals[-1] - self._count, side="right"))
         ends = np.flatnonzero(queue.rows[:count, _FOLLOWED] == 0)
         gone = queue.rows[ends]
-        at = np.searchsorted(totals, queue.number[ends] + self.window.count)
+        at = np.searchsorted(totals, queue.number[ends] + self._count)
         over = self._latest[gone[:, _SLOT]] == queue.front + ends
         queue.drop(count)
         self._followed -= count - len(ends)
@@ -214,18 +204,6 @@ class CountFeed:
         first = self._queue.append(live[:, 0], np.column_stack([live[:, 1:], slots, slots * 0]))
         self._latest[slots] = first + np.arange(len(slots))
 
-    def end_of(self, at_ms: int) -> int:
-        return FOREVER
-
-    def see(self, at_ms: int) -> None:
-        pass
-
-    def pass_time(self, before: int) -> list[Piece]:
-        return []
-
-    def last_end(self) -> int:
-        return NEVER
-
     def close(self, at_tick: int) -> None:
         self._dictionary.release(self.dump()[:, 2:].ravel(), at_tick)
 
@@ -241,3 +219,7 @@ class CountFeed:
             raise ValueError("what a window counts is not in order")
         self._dictionary.hold(stored.triples(live[:, 2:], self._dictionary).ravel())
         self._rebuild(live)
+
+    def check(self, triples: int, elements: int) -> None:
+        if len(self._queue) and int(self._queue.number[-1]) > (triples if self._of_triples else elements):
+            raise ValueError("a window has more than its stream")

@@ -18,7 +18,7 @@ import numpy as np
 from millstream.engine.aftermath import Aftermath
 from millstream.engine.batch import ElementBatch
 from millstream.engine.datasets import Triples
-from millstream.engine.feeds import NEVER
+from millstream.engine.window_operators import NEVER
 from millstream.errors import UnsupportedQueryError
 from millstream.language import algebra as a
 from millstream.operators.rows import GRID, time_of

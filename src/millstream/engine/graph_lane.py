@@ -6,7 +6,6 @@ have no window that moves in steps; then lanes do what `QueryRun.graph_changed` 
 
 from __future__ import annotations
 
-from millstream.engine.feeds import StepFeed
 from millstream.engine.lane import OBJECT, PAIR, SAME, Passes, Routes, filters_of, has_lane, shape_of, tells_ends
 from millstream.engine.run import QueryRun
 from millstream.kernels.scanner import Scanner
@@ -32,9 +31,7 @@ class GraphLanes:
         if not has_lane(run) or run.operator.has_quads:
             return False
         for i in run.contents.inputs:
-            if isinstance(i.feed, StepFeed):
-                return False
-            if i.feed is not None or i.graph != graph:
+            if i.operator is not None or i.graph != graph:
                 continue
             if i.union is not None or i.matcher.compares:
                 return False

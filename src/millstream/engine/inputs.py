@@ -1,37 +1,38 @@
-"""What a query reads: its windows, each with a feed, and its graphs, on their own or as parts of a union."""
+"""What a query reads: its windows, each with an operator, and its graphs, on their own or as parts of a union."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from millstream.engine.counting import CountFeed
-from millstream.engine.feeds import EventFeed, Feed, StepFeed, TimeFeed
+from millstream.engine.counting import CountOperator
 from millstream.engine.merged import MergedContent
+from millstream.engine.window_operators import ElementOperator, TimeOperator, WindowOperator
 from millstream.kernels.dictionary import Dictionary
-from millstream.language.windows import All, Elements, Event, Now, Range, Slide, Step, StreamWindow, Triples
 from millstream.operators.dataflow import Leaf
 from millstream.operators.matching import Matcher
 from millstream.plan.conjunction import GraphSource, MemberSource, MergedSource, Source, WindowSource
+from millstream.windows.kinds import StreamWindow
+from millstream.windows.window import CountWindow, ElementWindow, TimeWindow, WindowKind
 
 MEMBERS = "the constants of members"
 """The graph of the constants in which queries differ that are run as one; no IRI, so nobody else can name it."""
 
 
 class Input:
-    """A part of what a query reads: a feed or a graph, and the union it belongs to, if any."""
+    """A part of what a query reads: a window or a graph, and the union it belongs to, if any."""
 
-    __slots__ = ("feed", "graph", "matcher", "part", "union", "window")
+    __slots__ = ("graph", "matcher", "operator", "part", "union", "window")
 
     def __init__(self, source: GraphSource | WindowSource, matcher: Matcher, dictionary: Dictionary, t0_ms: int) -> None:
         self.matcher = matcher
         self.window: StreamWindow | None = None
         self.graph: str | None = None
-        self.feed: Feed | None = None
+        self.operator: WindowOperator | None = None
         self.union: MergedContent | None = None
         self.part = 0
         if isinstance(source, WindowSource):
             self.window = source.window
-            self.feed = feed_for(source.window, matcher, dictionary, t0_ms)
+            self.operator = _operator_for(source.window.window, matcher, dictionary, t0_ms)
         elif isinstance(source, MemberSource):
             self.graph = MEMBERS
         else:
@@ -60,13 +61,11 @@ def unread(windows: Iterable[StreamWindow], dictionary: Dictionary, t0_ms: int) 
     return [Input(WindowSource(window), nothing, dictionary, t0_ms) for window in windows]
 
 
-def feed_for(window: StreamWindow, matcher: Matcher, dictionary: Dictionary, t0_ms: int) -> Feed:
-    match window.window:
-        case Step() as step:
-            return StepFeed(step, matcher, dictionary, t0_ms)
-        case (Triples() | Elements()) as count:
-            return CountFeed(count, matcher, dictionary)
-        case Event():
-            return EventFeed(matcher, dictionary)
-        case (Range() | Slide() | Now() | All()) as other:
-            return TimeFeed(other, matcher, dictionary, t0_ms)
+def _operator_for(window: WindowKind, matcher: Matcher, dictionary: Dictionary, t0_ms: int) -> WindowOperator:
+    match window:
+        case TimeWindow():
+            return TimeOperator(window, matcher, dictionary, t0_ms)
+        case CountWindow():
+            return CountOperator(window, matcher, dictionary)
+        case ElementWindow():
+            return ElementOperator(matcher, dictionary)

@@ -14,14 +14,12 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from millstream.engine.counting import CountFeed
-from millstream.engine.feeds import EventFeed, TimeFeed
 from millstream.engine.outlet import Outlet
 from millstream.engine.reporting import ChangeReporter
 from millstream.engine.run import QueryRun
+from millstream.engine.window_operators import HoldingOperator, TimeOperator
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanner
-from millstream.language.windows import All, Now, Range, Slide, Triples
 from millstream.operators.conjunction import Component
 from millstream.operators.matching import Matcher
 from millstream.operators.rows import FOREVER
@@ -96,39 +94,21 @@ Passes = Callable[[int, int], bool]
 """Whether filters let a triple with a subject and an object into a pattern."""
 
 # Where a triple goes: what the pattern takes, its filters if it has some, the end of its window, the part of the query and
-# its view, the query; where rows leave the window by something else than time, what keeps them, and the pattern's number.
-_Route = tuple[int, Passes | None, Callable[[int], int], Component, int, Reader, "_Counting | _Event | None", int]
+# its view, the query; where nobody knows the end, what holds its rows, and the pattern's number.
+_Route = tuple[int, Passes | None, Callable[[int], int], Component, int, Reader, "_Held | None", int]
 
 
-class _Counting:
-    """A window that counts, and the ways by which its rows came."""
+class _Held:
+    """A window that holds its rows, and the ways by which they came."""
 
-    __slots__ = ("feed", "is_triples", "routes", "rows")
+    __slots__ = ("operator", "routes", "rows")
 
-    def __init__(self, feed: CountFeed) -> None:
-        self.feed = feed
-        self.is_triples = isinstance(feed.window, Triples)
+    def __init__(self, operator: HoldingOperator) -> None:
+        self.operator = operator
         self.routes: dict[int, _Route] = {}
         """By the numbers of patterns."""
         self.rows: list[tuple[int, ...]] = []
-        """What the present element has brought, with its count in front."""
-
-    def add(self, row: tuple[int, ...], triples: int, elements: int) -> None:
-        self.rows.append((triples if self.is_triples else elements, *row))
-
-
-class _Event:
-    """A window that holds one element, and the ways by which its rows came."""
-
-    __slots__ = ("feed", "routes", "rows")
-
-    def __init__(self, feed: EventFeed) -> None:
-        self.feed = feed
-        self.routes: dict[int, _Route] = {}
-        self.rows: list[tuple[int, ...]] = []
-
-    def add(self, row: tuple[int, ...], triples: int, elements: int) -> None:
-        self.rows.append(row)
+        """What the present element has brought, the number of the triple in front."""
 
 
 class Lanes:
@@ -139,9 +119,8 @@ class Lanes:
         """For elements that come as text, one by one."""
         self._touch = dictionary.touch_two
         self._routes: Routes[_Route] = Routes()
-        self._feeds: list[TimeFeed] = []
-        self._countings: list[_Counting] = []
-        self._events: list[_Event] = []
+        self._timed: list[TimeOperator] = []
+        self._held: list[_Held] = []
         self._ending: list[QueryRun] = []
         """The queries that emit what ends, and so must look whether something has."""
         self._elements = 1
@@ -153,31 +132,26 @@ class Lanes:
             return False
         reader = Reader(run)
         for i in run.contents.of_stream(stream):
-            feed, matcher = i.feed, i.matcher
-            keeps: _Counting | _Event | None
+            operator, matcher = i.operator, i.matcher
             if i.union is not None or matcher.compares:
                 return False
-            match feed:
-                case TimeFeed():
-                    self._feeds.append(feed)
-                    end_of, keeps = _end_of(feed), None
-                case CountFeed():
-                    end_of, keeps = _without_end, _Counting(feed)
-                    self._countings.append(keeps)
-                case EventFeed():
-                    end_of, keeps = _without_end, _Event(feed)
-                    self._events.append(keeps)
-                case _:
-                    return False
+            end_of: Callable[[int], int] = _without_end
+            holds: _Held | None = None
+            if isinstance(operator, TimeOperator):
+                self._timed.append(operator)
+                end_of = _end_of(operator)
+            elif isinstance(operator, HoldingOperator):
+                holds = _Held(operator)
+                self._held.append(holds)
             for number, constants, same in matcher.asked:
                 place = run.operator.view_of(number)
                 if place is None:
                     return False
                 component, view = place
                 passes = filters_of(matcher, number)
-                route = (shape_of(constants, same=same), passes, end_of, component, view, reader, keeps, number)
-                if keeps is not None:
-                    keeps.routes[number] = route
+                route = (shape_of(constants, same=same), passes, end_of, component, view, reader, holds, number)
+                if holds is not None:
+                    holds.routes[number] = route
                 self._routes.add(constants, route)
         if tells_ends(run):
             self._ending.append(run)
@@ -188,12 +162,13 @@ class Lanes:
         changed: list[QueryRun] = []
         if total:
             self._seen_ms = at_ms
-        for event in self._events:
+        for held in self._held:
             # A change of its own, before that of the element.
-            self._leave(event.routes, event.feed.leave_one(at_tick), -self._elements, at_tick, changed)
+            if gone := held.operator.leave_one(at_tick):
+                self._leave(held.routes, gone, -self._elements, at_tick, changed)
         for s, p, o, place in rows:
             latest = -FOREVER
-            for shape, passes, end_of, component, view, reader, keeps, pattern in self._routes.of(s, p, o):
+            for shape, passes, end_of, component, view, reader, holds, pattern in self._routes.of(s, p, o):
                 if (shape == SAME and s != o) or (passes is not None and not passes(s, o)):
                     continue
                 contents = reader.contents
@@ -201,8 +176,8 @@ class Lanes:
                     reader.element = self._elements
                     contents.change += 1
                 until = end_of(at_ms)
-                if keeps is not None:
-                    keeps.add((pattern, s, p, o), triples - total + place + 1, elements)
+                if holds is not None:
+                    holds.rows.append((triples - total + place + 1, pattern, s, p, o))
                 elif until > latest:
                     latest = until
                 first, second = (s, o) if shape == PAIR else (o, 0) if shape == OBJECT else (s, 0)
@@ -211,14 +186,10 @@ class Lanes:
             if latest > at_tick:
                 # The predicate is a constant of a pattern, which keeps it.
                 self._touch(s, o, latest)
-        for event in self._events:
-            if event.rows:
-                brought, event.rows = event.rows, []
-                event.feed.enter_one(brought)
-        for counted in self._countings:
-            brought, counted.rows = counted.rows, []
-            gone = counted.feed.take_one(brought, triples if counted.is_triples else elements, at_tick)
-            self._leave(counted.routes, gone, self._elements, at_tick, changed)
+        for held in self._held:
+            brought, held.rows = held.rows, []
+            if gone := held.operator.take_one(brought, at_ms, triples, elements):
+                self._leave(held.routes, gone, self._elements, at_tick, changed)
         self._elements += 1
         for run in changed:
             run.report_rows(at_tick)
@@ -242,8 +213,8 @@ class Lanes:
     def settle(self) -> None:
         """Tells the windows of the last element they did not see: its end may be the last of all."""
         if self._seen_ms is not None:
-            for feed in self._feeds:
-                feed.see(self._seen_ms)
+            for operator in self._timed:
+                operator.see(self._seen_ms)
 
 
 def has_lane(run: QueryRun) -> bool:
@@ -284,22 +255,12 @@ def _without_end(at_ms: int) -> int:
     return FOREVER
 
 
-def _end_of(feed: TimeFeed) -> Callable[[int], int]:
-    """As `feed.end_of`, without looking at the kind of window each time."""
+def _end_of(operator: TimeOperator) -> Callable[[int], int]:
+    """As `operator.end_of`, for times at which what comes is seen at once."""
+    interval, t0_ms = operator.window.interval, operator.t0_ms
 
-    def after(length_ms: int) -> Callable[[int], int]:
-        def end(at_ms: int) -> int:
-            until = (at_ms + length_ms) * 4
-            return until if until < FOREVER else FOREVER
+    def end(at_ms: int) -> int:
+        until = interval(at_ms, t0_ms)[1] * 4
+        return until if until < FOREVER else FOREVER
 
-        return end
-
-    match feed.window:
-        case Range(range_ms):
-            return after(range_ms)
-        case Now():
-            return after(1)
-        case All():
-            return _without_end
-        case Slide():
-            return feed.end_of
+    return end

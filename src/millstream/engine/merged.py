@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from millstream.engine.feeds import NEVER
 from millstream.engine.pieces import Piece
+from millstream.engine.window_operators import NEVER
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators import stored
 from millstream.operators.matching import Matcher

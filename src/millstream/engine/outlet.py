@@ -13,7 +13,6 @@ from millstream.engine.arrangement import Arrangement, Rows
 from millstream.engine.datasets import Triples
 from millstream.engine.reporting import ChangeReporter, CloseReporter, Emit, EverythingReporter, Reporter
 from millstream.language import algebra as a
-from millstream.language.windows import Step
 from millstream.operators import stored
 from millstream.operators.deltas import consolidated
 from millstream.operators.layout import Root
@@ -58,7 +57,7 @@ class Outlet:
     @property
     def steps_ms(self) -> list[int]:
         """The grids on which something of it happens."""
-        return [w.window.step_ms for w in self.query.windows if isinstance(w.window, Step)]
+        return [step for w in self.query.windows if (step := w.window.step_ms) is not None]
 
     # The first change -------------------------------------------------------------------------------------------------
 

@@ -10,11 +10,12 @@ import numpy.typing as npt
 
 from millstream.engine.answers import AnswerSet, Emission, Holding, consolidate
 from millstream.engine.arrangement import Arrangement
-from millstream.engine.feeds import NEVER, grid_after
+from millstream.engine.window_operators import NEVER
 from millstream.kernels.dictionary import Dictionary
 from millstream.language.algebra import Output
 from millstream.operators import stored
 from millstream.operators.rows import ELEMENT, GRID, MOST_MS, Column, Deltas, tick, time_of
+from millstream.windows.window import instant
 
 Emit = Callable[[Emission], None]
 BEFORE_ALL = NEVER + ELEMENT
@@ -170,10 +171,7 @@ class CloseReporter:
 
     def _instant(self, at_ms: int) -> int:
         """The first instant of any grid at or after a time."""
-        return min(self._instant_of(at_ms, step) for step in self._steps_ms)
-
-    def _instant_of(self, at_ms: int, step_ms: int) -> int:
-        return int(grid_after(np.array([at_ms], np.int64), step_ms, self._t0_ms)[0])
+        return min(instant(at_ms, step, self._t0_ms) for step in self._steps_ms)
 
     def report(self, deltas: Deltas, upto: int) -> None:
         if len(deltas):
@@ -219,7 +217,7 @@ class CloseReporter:
 
     def _instants(self, first_ms: int, last_ms: int, most: int) -> Column:
         """The first instants of all grids from one on."""
-        starts = [(self._instant_of(first_ms, step), step) for step in self._steps_ms]
+        starts = [(instant(first_ms, step, self._t0_ms), step) for step in self._steps_ms]
         found = [np.arange(start, min(last_ms, start + (most - 1) * step) + 1, step) for start, step in starts]
         if len(found) == 1:
             return found[0]

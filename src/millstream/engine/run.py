@@ -14,21 +14,20 @@ import numpy as np
 
 from millstream.engine.batch import ElementBatch, GraphRows
 from millstream.engine.contents import Contents, Pieces
-from millstream.engine.counting import CountFeed
 from millstream.engine.datasets import Triples
-from millstream.engine.feeds import NEVER, EventFeed, StepFeed
 from millstream.engine.inputs import MEMBERS, Input
 from millstream.engine.outlet import Outlet
 from millstream.engine.reporting import BEFORE_ALL, CloseReporter, Emit, EverythingReporter
-from millstream.engine.visible import VisibleTicks
+from millstream.engine.visible import Visible, visible_in
+from millstream.engine.window_operators import NEVER, HoldingOperator
 from millstream.kernels.dictionary import Dictionary
 from millstream.language import algebra as a
-from millstream.language.windows import Event, Step, StreamWindow
 from millstream.operators import stored
 from millstream.operators.dataflow import Dataflow
 from millstream.operators.numbering import number_of
 from millstream.operators.rows import ELEMENT, FOREVER, Column, Deltas, tick, time_of
 from millstream.plan.nodes import Node
+from millstream.windows.kinds import StreamWindow
 
 PartRows: TypeAlias = tuple[Column, Deltas]
 """Rows of parts of a plan that run elsewhere or ran before, and for each the number of its part."""
@@ -52,8 +51,7 @@ class QueryRun:
         # What emits everything after every change has a run of its own. Its windows close and expire, also those whose
         # patterns were all optimised away, or that match everything.
         self._everything: EverythingReporter | None = None
-        self._visible: dict[StreamWindow, VisibleTicks] = {}
-        self._events_open: set[StreamWindow] = set()
+        self._visible: dict[StreamWindow, Visible] = {}
 
     # Coming and going -------------------------------------------------------------------------------------------------
 
@@ -67,7 +65,7 @@ class QueryRun:
         if isinstance(outlet.reporter, EverythingReporter):
             assert len(self.outlets) == 1
             self._everything = outlet.reporter
-            self._visible = {w: VisibleTicks(w.window, self.dictionary, self.t0_ms) for w in query.windows}
+            self._visible = {w: visible_in(w.window, self.dictionary, self.t0_ms) for w in query.windows}
         return outlet
 
     def drop(self, outlet: Outlet, at_tick: int) -> None:
@@ -123,15 +121,14 @@ class QueryRun:
         if self._everything is not None:
             changes = elements - 1 + sum(visible.due_before(before) for visible in self._visible.values())
             return changes * (int(self._everything.answers.rows()[1].sum()) + triples) if changes else 0
-        spans = [w.window.range_ms // w.window.step_ms + 1 for w in self.windows if isinstance(w.window, Step)]
+        spans = [(w.window.kept_ms or 0) // step for w in self.windows if (step := w.window.step_ms) is not None]
         closing = (o.reporter for o in self.outlets if isinstance(o.reporter, CloseReporter))
         return sum(reporter.ahead(since_ms, before, triples, max(spans)) for reporter in closing)
 
     @property
     def is_timed(self) -> bool:
         """Whether only time ends what its windows hold, so that elements it keeps nothing of do not matter."""
-        counted = (CountFeed, EventFeed)
-        return not self.needs_everything and not any(isinstance(i.feed, counted) for i in self.contents.inputs)
+        return not self.needs_everything and not any(isinstance(i.operator, HoldingOperator) for i in self.contents.inputs)
 
     # What happens -----------------------------------------------------------------------------------------------------
 
@@ -221,8 +218,9 @@ class QueryRun:
             if isinstance(outlet.reporter, CloseReporter) and batch.stream in outlet.streams:
                 outlet.reporter.first_element(int(batch.at_ms[0]))
         last = int(batch.ticks[-1])
-        due = self.contents.due(last)
-        self.contents.feed([*due, *self.contents.arrive(batch, last)])
+        # Arrivals first: they may put off what is due.
+        arrived = self.contents.arrive(batch, last)
+        self.contents.feed([*arrived, *self.contents.due(last)])
         self._report(last, first)
 
     def together(self, batches: list[ElementBatch], changes: list[GraphRows], last: int) -> None:
@@ -230,9 +228,8 @@ class QueryRun:
 
         Not for a query that emits everything after every change.
         """
-        pieces = self.contents.due(last)
-        for batch in batches:
-            pieces.extend(self.contents.arrive(batch, last))
+        pieces = [piece for batch in batches for piece in self.contents.arrive(batch, last)]
+        pieces.extend(self.contents.due(last))
         for rows in changes:
             pieces.extend(self.contents.graph_rows(rows))
         self.contents.feed(pieces)
@@ -242,23 +239,16 @@ class QueryRun:
         """One element, for a query that emits everything after every change."""
         at_tick = int(batch.ticks[0])
         self.pass_time(at_tick)
-        ours = self.contents.of_stream(batch.stream)
-        emptied = [w for w in self._events_open if w.stream.value == batch.stream]
-        if emptied:
-            pieces: Pieces = []
-            for i in ours:
-                if isinstance(i.feed, EventFeed):
-                    pieces.extend((i, piece) for piece in i.feed.empty(at_tick))
-            self.contents.feed(pieces)
+        pieces = self.contents.arrive(batch, at_tick)
+        visible = [v for window, v in self._visible.items() if window.stream.value == batch.stream]
+        if any(v.leaves_before_next for v in visible):
+            # A change of its own, before that of the element.
+            self.contents.feed([(i, piece) for i, piece in pieces if not piece.order[0] & 1])
             self._report(at_tick)
             reporter.changed(time_of(at_tick))
-        for window, visible in self._visible.items():
-            if window.stream.value == batch.stream:
-                visible.arrive(batch)
-                if isinstance(window.window, Event):
-                    self._events_open.add(window)
-        pieces = [(i, piece) for i in ours if i.feed is not None for piece in i.feed.arrive(batch)]
-        self.contents.feed(pieces)
+        for v in visible:
+            v.arrive(batch)
+        self.contents.feed([(i, piece) for i, piece in pieces if piece.order[0] & 1])
         self._report(at_tick, self.outlets)
         reporter.changed(time_of(at_tick))
 
@@ -315,7 +305,7 @@ class QueryRun:
         if self._everything is not None:
             ticks = [v.next_change(self.tick, before) for v in self._visible.values()]
         else:
-            ahead = [i.feed.next_tick for i in self.contents.inputs if isinstance(i.feed, StepFeed)]
+            ahead = [i.operator.next_tick for i in self.contents.inputs if i.operator is not None]
             ahead.append(self.operator.next_tick)
             at_tick = min((t for t in ahead if t is not None), default=None)
             ticks = [outlet.next_change(at_tick) for outlet in self.outlets]
@@ -330,7 +320,6 @@ class QueryRun:
             "firsts": self.operator.firsts,
             "contents": self.contents.dump(self.tick),
             "visible": [v.dump() for v in self._visible.values()],
-            "events_open": [w in self._events_open for w in self._visible],
             "operator": self.operator.dump(self.tick),
             "outlets": [outlet.dump() for outlet in self.outlets],
         }
@@ -341,8 +330,6 @@ class QueryRun:
         self.contents.load(state["contents"])
         for visible, kept in zip(self._visible.values(), state["visible"], strict=True):
             visible.load(kept)
-        windows = zip(self._visible, state["events_open"], strict=True)
-        self._events_open = {window for window, is_open in windows if is_open}
         self.operator.load(state["operator"], self.tick)
         for outlet, kept in zip(self.outlets, state["outlets"], strict=True):
             outlet.load(kept)

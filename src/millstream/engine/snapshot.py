@@ -15,7 +15,7 @@ import numpy as np
 
 from millstream.errors import SnapshotError
 
-LAYOUT = 7
+LAYOUT = 8
 _MAGIC = b"millstream snapshot "
 _SHOWN = 300
 

@@ -9,18 +9,17 @@ from __future__ import annotations
 import numpy as np
 
 from millstream.engine.batch import ElementBatch
-from millstream.engine.feeds import StepFeed, grid_after
 from millstream.engine.lane import Row
 from millstream.engine.run import QueryRun
 from millstream.kernels.scanner import Scanner
+from millstream.windows.window import instant
 
 
 def sees_in_steps(run: QueryRun, stream: str) -> bool:
     """Whether a run sees nothing of a stream, its only one, but at instants of grids."""
-    feeds = [i.feed for i in run.contents.inputs if i.feed is not None]
     return (
         run.streams == {stream}
-        and all(isinstance(feed, StepFeed) for feed in feeds)
+        and all(w.window.step_ms is not None for w in run.windows)
         and not run.needs_everything
         and not run.has_first_change_ahead
     )
@@ -53,8 +52,7 @@ class Unseen:
     def saw(self, at_ms: int) -> None:
         """Everything up to a time has been looked at."""
         if self._until_ms is None or at_ms > self._until_ms:
-            one = np.array([at_ms], np.int64)
-            self._until_ms = min(int(grid_after(one, step, self._t0_ms)[0]) for step in self._steps_ms)
+            self._until_ms = min(instant(at_ms, step, self._t0_ms) for step in self._steps_ms)
 
     def add(self, rows: list[Row], at_ms: int, total: int) -> None:
         """An element of so many triples, of which these rows may be asked for."""

@@ -11,17 +11,63 @@ from typing import Any
 import numpy as np
 
 from millstream.engine.batch import ElementBatch
-from millstream.engine.feeds import grid_after
+from millstream.engine.window_operators import seen
 from millstream.kernels.dictionary import Dictionary
-from millstream.language.windows import Now, Range, Slide, Step, WindowKind
 from millstream.operators import stored
-from millstream.operators.rows import ELEMENT, EXPIRY, FOREVER, GRID
+from millstream.operators.rows import FOREVER
+from millstream.windows.window import ElementWindow, TimeWindow, WindowKind
 
 
-class VisibleTicks:
+class Visible:
+    """What all triples of one window do; here nothing, as long as no element comes."""
+
+    leaves_before_next = False
+    """Whether the stream's next element empties it before it comes."""
+
+    def arrive(self, batch: ElementBatch) -> None:
+        """Elements of its stream."""
+
+    def next_change(self, after: int, before: int) -> int | None:
+        """The first tick in between at which the content changes."""
+        return None
+
+    def due_before(self, before: int) -> int:
+        """At most how many ticks there are before another at which the content changes."""
+        return 0
+
+    def dump(self) -> Any:
+        """Its state in plain values."""
+
+    def load(self, state: Any) -> None:
+        """Takes what was dumped of an equal window."""
+
+
+def visible_in(window: WindowKind, dictionary: Dictionary, t0_ms: int) -> Visible:
+    """What all triples of a window do."""
+    if isinstance(window, ElementWindow):
+        return _VisibleElement()
+    if isinstance(window, TimeWindow) and window.kept_ms is not None:
+        return _VisibleTicks(window, dictionary, t0_ms)
+    return Visible()
+
+
+class _VisibleElement(Visible):
+    """One element at a time."""
+
+    def arrive(self, batch: ElementBatch) -> None:
+        self.leaves_before_next = True
+
+    def dump(self) -> Any:
+        return self.leaves_before_next
+
+    def load(self, state: Any) -> None:
+        self.leaves_before_next = stored.flag(state)
+
+
+class _VisibleTicks(Visible):
     """The intervals of all triples of one window, and the ticks at which one of them begins or ends."""
 
-    def __init__(self, window: WindowKind, dictionary: Dictionary, t0_ms: int) -> None:
+    def __init__(self, window: TimeWindow, dictionary: Dictionary, t0_ms: int) -> None:
         self._window = window
         self._dictionary = dictionary
         self._t0_ms = t0_ms
@@ -29,31 +75,14 @@ class VisibleTicks:
         self._due: list[tuple[int, tuple[int, int, int]]] = []
 
     def arrive(self, batch: ElementBatch) -> None:
+        starts, ends = (some.tolist() for some in seen(self._window, batch.at_ms, self._t0_ms))
         for triple, element in zip(batch.triples.tolist(), batch.element.tolist(), strict=True):
-            interval = self._interval(int(batch.at_ms[element]))
-            if interval is not None:
-                interval = interval[0], min(interval[1], FOREVER)
+            start, end = starts[element], ends[element]
+            if start < end:
                 # A term that were forgotten would come again with another id, and look like another triple.
                 for term in triple:
-                    self._dictionary.touch_one(term, interval[1])
-                self._add((triple[0], triple[1], triple[2]), *interval)
-
-    def _interval(self, at_ms: int) -> tuple[int, int] | None:
-        match self._window:
-            case Range(range_ms):
-                return at_ms * 4 + ELEMENT, (at_ms + range_ms) * 4 + EXPIRY
-            case Slide(range_ms, slide_ms):
-                return at_ms * 4 + ELEMENT, (self._grid(at_ms, slide_ms) + range_ms) * 4 + EXPIRY
-            case Now():
-                return at_ms * 4 + ELEMENT, (at_ms + 1) * 4 + EXPIRY
-            case Step(range_ms, step_ms):
-                start, end = self._grid(at_ms, step_ms), self._grid(at_ms + range_ms, step_ms)
-                return (start * 4 + GRID, end * 4 + GRID) if start < end else None
-            case _:
-                return None
-
-    def _grid(self, at_ms: int, length_ms: int) -> int:
-        return int(grid_after(np.array([at_ms], np.int64), length_ms, self._t0_ms)[0])
+                    self._dictionary.touch_one(term, end)
+                self._add((triple[0], triple[1], triple[2]), start, end)
 
     def _add(self, triple: tuple[int, int, int], start: int, end: int) -> None:
         intervals = self._intervals.setdefault(triple, [])
@@ -65,7 +94,6 @@ class VisibleTicks:
         heapq.heappush(self._due, (intervals[-1][1], triple))
 
     def next_change(self, after: int, before: int) -> int | None:
-        """The first tick in between at which the content changes."""
         while self._due and self._due[0][0] < before:
             at, triple = self._due[0]
             if at > after and any(at in interval for interval in self._intervals.get(triple, ())):
@@ -75,7 +103,6 @@ class VisibleTicks:
         return None
 
     def due_before(self, before: int) -> int:
-        """At most how many ticks there are before another at which the content changes."""
         count, places = 0, [0]
         # A heap: what is below something that is not due is not due either.
         while places:

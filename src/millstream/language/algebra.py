@@ -39,7 +39,7 @@ from millstream.language.algebra_expressions import (
     ZeroOrOne,
     place_field,
 )
-from millstream.language.windows import StreamWindow
+from millstream.windows.kinds import StreamWindow
 
 __all__ = [
     "BGP",

@@ -148,9 +148,9 @@ class SyntaxBuilder(PatternBuilder):
         bracket, clause, closing = children
         return s.WindowClause(**clause, place=place_of(bracket, closing))
 
-    def window_range(self, children: Children) -> dict[str, Any]:
-        _range, length, *grid = children
-        clause = {"kind": "RANGE", "range": length}
+    def window_length(self, children: Children) -> dict[str, Any]:
+        kind, length, *grid = children
+        clause = {"kind": kind.upper(), "length": length}
         if grid:
             clause["grid"] = grid[0].upper()
             clause["grid_length"] = grid[1] if len(grid) > 1 else None
@@ -169,7 +169,7 @@ class SyntaxBuilder(PatternBuilder):
         nows = sum(isinstance(c, Token) and c.type == "NOW" for c in children)
         return {
             "kind": "PAST",
-            "range": durations[0],
+            "length": durations[0],
             "grid": "STEP" if grid else None,
             "grid_length": durations[-1] if grid else None,
             "until_past": nows > 1 and len(durations) > (2 if grid else 1),

@@ -12,20 +12,9 @@ from millstream.language import algebra as a
 from millstream.language import syntax as s
 from millstream.language.iris import Names
 from millstream.language.printer import Printer
-from millstream.language.windows import (
-    All,
-    Duration,
-    Elements,
-    Event,
-    Now,
-    Range,
-    Slide,
-    Step,
-    StreamWindow,
-    Triples,
-    WindowKind,
-    parse_duration,
-)
+from millstream.windows.durations import Duration, format_duration, parse_duration
+from millstream.windows.kinds import StreamWindow, window_of
+from millstream.windows.window import Clause, Takes, WindowKind
 
 _VARIABLE = re.compile(r"[?$](\w+)")
 
@@ -93,35 +82,32 @@ class Context:
         return window
 
     def _kind(self, clause: s.WindowClause, of: str) -> WindowKind:
-        match clause.kind:
-            case "RANGE" | "PAST":
-                return self._range(clause, of)
-            case "TRIPLES" | "ELEMENTS":
-                assert clause.count is not None
-                if clause.count < 1:
-                    raise self.error(f"{of}: {clause.kind} must be at least 1, got {clause.count}.", clause.place)
-                return Triples(clause.count) if clause.kind == "TRIPLES" else Elements(clause.count)
-            case "NOW":
-                return Now()
-            case "EVENT":
-                return Event()
-            case _:
-                return All()
-
-    def _range(self, clause: s.WindowClause, of: str) -> WindowKind:
+        word, past, grid = clause.kind, clause.kind == "PAST", clause.grid
         if clause.until_past:
             raise self.unsupported(
                 "A window that ends in the past (TO NOW - ...)", clause.place, "Let it end now: [NOW - 10s]."
             )
-        assert clause.range is not None
-        past = clause.kind == "PAST"
-        range_ms = self._length(clause.range, "NOW -" if past else "RANGE", of, past)
-        if clause.grid == "TUMBLING":
-            return Step(range_ms, range_ms)
-        if clause.grid_length is None:
-            return Range(range_ms)
-        length_ms = self._length(clause.grid_length, clause.grid or "", of, past)
-        return Slide(range_ms, length_ms) if clause.grid == "SLIDE" else Step(range_ms, length_ms)
+        if clause.count is not None:
+            if clause.count < 1:
+                raise self.error(f"{of}: {word} must be at least 1, got {clause.count}.", clause.place)
+            return self._made(Clause(word, Takes.COUNT), clause, clause.count)
+        if clause.length is None:
+            return self._made(Clause(word, Takes.NOTHING), clause)
+        lengths = [self._length(clause.length, "NOW -" if past else word, of, past)]
+        if grid == "TUMBLING":
+            lengths, grid = lengths * 2, "STEP"
+        elif clause.grid_length is not None:
+            lengths.append(self._length(clause.grid_length, grid or "", of, past))
+        return self._made(Clause("RANGE" if past else word, Takes.LENGTH, grid), clause, *lengths)
+
+    def _made(self, how: Clause, clause: s.WindowClause, *given: int) -> WindowKind:
+        window = window_of(how, given)
+        if window is None:
+            without = window_of(how._replace(grid=None), given[:1])
+            raise self.unsupported(
+                f"{how.word} with {clause.grid}", clause.place, f"Write [{without}], which answers on every change."
+            )
+        return window
 
     def _length(self, written: s.DurationText, word: str, of: str, spelt_out: bool = False) -> int:
         """The milliseconds of a duration; only SPARQLstream spells its units out."""
@@ -132,7 +118,7 @@ class Context:
             raise self.error(f"{of}: {word} {shown}: {error}.", written.place) from None
         if duration.ms < 1:
             raise self.error(f"{of}: {word} must be longer than 0, got {written.text}.", written.place)
-        short = str(Range(duration.ms)).removeprefix("RANGE ")
+        short = format_duration(duration.ms)
         if duration.rounded:
             self.warn(f"{written.text} is rounded up to whole milliseconds.", written.place, f"{word} {short}")
         elif duration.spelt_out and not spelt_out:

@@ -217,11 +217,11 @@ class DurationText:
 class WindowClause:
     """The inside of `[...]`.
 
-    `kind` is RANGE, TRIPLES, ELEMENTS, NOW, ALL, EVENT or PAST (SPARQLstream's `NOW - 10 S`).
+    `kind` is the word of a window, or PAST (SPARQLstream's `NOW - 10 S`).
     """
 
     kind: str
-    range: DurationText | None = None
+    length: DurationText | None = None
     grid: str | None = None
     """SLIDE, STEP or TUMBLING."""
     grid_length: DurationText | None = None

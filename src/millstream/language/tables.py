@@ -1,7 +1,7 @@
 """LALR tables of the grammar, made by lark: once, when the package is built, and read from a file by every process.
 
 The file begins with all that the tables follow from; where it is missing or of another grammar they are made anew.
-Keywords, function names and classes of characters are not spelt out in the grammar file but spliced in here.
+Keywords, window words, function names and classes of characters are not spelt out in the grammar file but spliced in here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import lark
 from lark import Lark
 
 from millstream.language.functions import AGGREGATES, FUNCTIONS
-from millstream.language.keywords import KEYWORDS
+from millstream.language.keywords import KEYWORDS, WINDOW_WORDS
 
 _FOLDER = Path(__file__).parent
 KEPT = _FOLDER / "sparql.tables"
@@ -95,6 +95,8 @@ def _grammar(is_ascii: bool) -> str:
         ("VARNAME_CHARS", f"{base}_0-9{more}"),
     ):
         source = source.replace(name, characters)
+    for takes, windows in WINDOW_WORDS.items():
+        source = source.replace(f"WINDOWS_OF_{takes.name}", " | ".join(windows))
     keywords = [f"{k}: /{k.lstrip('_')}(?![A-Za-z0-9_])/i" for k in KEYWORDS]
     names = [
         f"{terminal}: /(?:{'|'.join(sorted(words, key=lambda word: (-len(word), word)))})(?![A-Za-z0-9_:])/i"

@@ -11,7 +11,7 @@ from millstream.language.context import Context
 from millstream.language.iris import Names
 from millstream.language.scope import in_scope
 from millstream.language.selection import SelectionTranslator
-from millstream.language.windows import StreamWindow
+from millstream.windows.kinds import StreamWindow
 
 _START = Place(0, 0, 1, 1)
 

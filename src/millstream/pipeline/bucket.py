@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from millstream.engine.feeds import NEVER
 from millstream.engine.options import Options
 from millstream.engine.reporting import CloseReporter
+from millstream.engine.window_operators import NEVER
 from millstream.errors import MillstreamError
 from millstream.operators.rows import ELEMENT, FOREVER, Column, Deltas, tick
 from millstream.pipeline.cell import KEEPS_ALL, Outcome

@@ -21,7 +21,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from millstream.engine.options import graph_iri, named_iri
 from millstream.errors import OptionError
-from millstream.language.windows import parse_duration
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.pipeline.answers import Job
 from millstream.pipeline.beats import NAME as BEATS
@@ -40,6 +39,7 @@ from millstream.pipeline.source import PACKED_SCHEMA, RdfSource, check_streams_o
 from millstream.pipeline.spread import Spread, StreamedSource, spread
 from millstream.pipeline.stateless import match_elements
 from millstream.rdf import OnRejected, Rejected, parse_time_option
+from millstream.windows.durations import parse_duration
 
 DEFAULT_CELLS = 2
 

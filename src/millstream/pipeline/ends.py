@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from millstream.language.windows import Now, Range, Slide, Step
 from millstream.operators.rows import FOREVER, GRID, tick
 from millstream.pipeline.blobs import Header, write_bare
 from millstream.pipeline.spread import Spread
@@ -44,19 +43,6 @@ def _window_lengths(spread: Spread) -> list[int | None]:
         if source.changes or spread.cells.whole:
             lengths.append(None)
             continue
-        ours: list[int | None] = [0]
-        for window in spread.query.windows:
-            if window.stream.value == source.name:
-                match window.window:
-                    case Range(range_ms):
-                        ours.append(range_ms)
-                    case Slide(range_ms, slide_ms):
-                        ours.append(range_ms + slide_ms)
-                    case Step(range_ms, step_ms):
-                        ours.append(range_ms + step_ms)
-                    case Now():
-                        ours.append(1)
-                    case _:
-                        ours.append(None)
-        lengths.append(None if None in ours else max(n for n in ours if n is not None))
+        kept = [w.window.kept_ms for w in spread.query.windows if w.stream.value == source.name]
+        lengths.append(None if None in kept else max((n for n in kept if n is not None), default=0))
     return lengths

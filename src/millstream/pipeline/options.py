@@ -155,7 +155,7 @@ def _duration(options: Mapping[str, str], name: str) -> int | None:
     if text is None:
         return None
     # Durations come with the whole language, which most sources do without.
-    from millstream.language.windows import parse_duration
+    from millstream.windows.durations import parse_duration
 
     try:
         ms = parse_duration(text).ms

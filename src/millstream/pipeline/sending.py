@@ -153,7 +153,7 @@ class Outbox:
         for deltas in self._sending.take():
             names = np.full((len(deltas), len(NAME)), -1, np.int64)
             told = np.flatnonzero((deltas.tick & 3) == ELEMENT)
-            # An element's order is 2k + 1; see `engine.feeds`.
+            # An element's order is 2k + 1; see `engine.window_operators`.
             element = (orders[deltas.change[told] - first] - 1) // 2
             for i, name in enumerate(NAME):
                 names[told, i] = begins[name][element]

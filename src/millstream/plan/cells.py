@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from millstream.language import algebra as a
-from millstream.language.windows import Elements, Event, Step, Triples
 from millstream.plan.conjunction import PatternVariable
 from millstream.plan.nodes import Node, Ordered, Quads, Sent, in_order
 from millstream.plan.partitioning import Cut, buckets_of, cuts_of, obstacle_to, only_adds, waits_for_streams
 from millstream.plan.stages import Stages, stages_of
+from millstream.windows.window import ElementWindow
 
 _MOST_DIMENSIONS = 6
 
@@ -215,7 +215,7 @@ def _is_mixed(query: a.Query, plan: Node) -> bool:
 
 def balances(query: a.Query) -> bool:
     """Whether one change can give and take the same answer, so that nothing of it is emitted, whatever its pattern is."""
-    steps = any(isinstance(w.window, Step) for w in query.windows)
+    steps = any(w.window.step_ms is not None for w in query.windows)
     return steps and query.output is not a.Output.RSTREAM
 
 
@@ -224,10 +224,8 @@ def _needs_one_order(query: a.Query, plan: Node, *, changing: bool) -> str | Non
     if query.output is a.Output.RSTREAM and not query.closes_windows:
         return "RSTREAM after every change needs all changes in order"
     for window in query.windows:
-        if isinstance(window.window, Triples | Elements):
-            return f"[{window.window}] counts the stream in order"
-        if isinstance(window.window, Event):
-            return "[EVENT] is emptied by the stream's next element"
+        if (one_order := window.window.one_order) is not None:
+            return one_order
     if not query.windows:
         return "it reads no stream"
     if any(isinstance(node, Quads) for node in in_order(plan)):
@@ -243,7 +241,7 @@ def _needs_one_order(query: a.Query, plan: Node, *, changing: bool) -> str | Non
 def _matches_elements_alone(query: a.Query, plan: Node) -> bool:
     """Whether all answers are those of single elements: EVENT windows of one stream, and only what appears is emitted."""
     streams = {w.stream for w in query.windows}
-    if len(streams) != 1 or not all(isinstance(w.window, Event) for w in query.windows):
+    if len(streams) != 1 or not all(isinstance(w.window, ElementWindow) for w in query.windows):
         return False
     if any(isinstance(node, Quads) for node in in_order(plan)) or query.name in {s.value for s in streams}:
         return False

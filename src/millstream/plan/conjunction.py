@@ -9,7 +9,7 @@ from typing import TypeAlias
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from millstream.language import algebra as a
-from millstream.language.windows import StreamWindow
+from millstream.windows.kinds import StreamWindow
 
 PatternVariable: TypeAlias = Variable | BlankNode
 

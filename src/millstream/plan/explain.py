@@ -10,8 +10,8 @@ from pyoxigraph import NamedNode, Variable
 from millstream.language import algebra as a
 from millstream.language.printer import Printer
 from millstream.language.scope import bindable, exists_in
-from millstream.language.windows import StreamWindow
 from millstream.plan.sources import Sources, sources_of
+from millstream.windows.kinds import StreamWindow
 
 _OUTPUTS = {
     a.Output.ISTREAM: "what appears",

@@ -1,0 +1,125 @@
+"""What a window is asked: how it is written, what ends it, on which grid it reports, how long it keeps what it has seen.
+
+A kind of window is one class below one of three, by what ends what it shows: time (`TimeWindow`), counts (`CountWindow`) or
+the stream's next element (`ElementWindow`). Times are milliseconds; a grid is t0 + k * length for whole k.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from enum import Enum
+from typing import ClassVar, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from millstream.windows.durations import format_duration
+
+Column: TypeAlias = npt.NDArray[np.int64]
+Time = TypeVar("Time", int, Column)
+"""One time, or a column of them."""
+
+FOREVER_MS = 1 << 60
+"""What ends here or later never ends: times beyond cannot be told."""
+
+
+class Takes(Enum):
+    """What stands behind the word of a window, and what its fields are."""
+
+    NOTHING = "nothing"
+    COUNT = "a number of at least 1"
+    LENGTH = "a duration, and one more behind the word of a grid"
+
+
+class Clause(NamedTuple):
+    """How a kind is written: `[RANGE 10s STEP 5s]` has the word RANGE, takes lengths and has the grid STEP."""
+
+    word: str
+    takes: Takes
+    grid: str | None = None
+
+
+class Window(ABC):
+    """Which stretch of a stream a pattern sees. Kinds are frozen dataclasses of what their clause takes, in that order."""
+
+    clause: ClassVar[Clause]
+    """How it is written."""
+
+    @property
+    @abstractmethod
+    def kept_ms(self) -> int | None:
+        """How long after its time a triple may still be seen; None if time does not tell."""
+
+    @property
+    @abstractmethod
+    def one_order(self) -> str | None:
+        """Why whoever shows it must see all of the stream in order, if so: on Spark that is one cell."""
+
+    @property
+    def step_ms(self) -> int | None:
+        """The grid at whose instants alone its content changes; None if it does at any time."""
+        return None
+
+    @property
+    def counts_triples(self) -> bool:
+        """Whether triples that no pattern asks for must be counted."""
+        return False
+
+    def __str__(self) -> str:
+        word, takes, grid = self.clause
+        given = [getattr(self, field.name) for field in fields(self)]  # type: ignore[arg-type]
+        shown = [format_duration(length) for length in given] if takes is Takes.LENGTH else [str(n) for n in given]
+        if grid is not None:
+            shown.insert(1, grid)
+        return " ".join([word, *shown])
+
+
+class TimeWindow(Window):
+    """What it shows ends at a time that is known when it comes."""
+
+    @abstractmethod
+    def interval(self, at_ms: Time, t0_ms: int) -> tuple[Time, Time]:
+        """From when until when, exclusive, what comes at a time is seen; never, if that is no time at all.
+
+        With a `step_ms` both are instants of its grid, otherwise it is seen at once.
+        """
+
+    @property
+    def one_order(self) -> str | None:
+        return None
+
+
+@dataclass(frozen=True)
+class CountWindow(Window):
+    """What it shows ends when so many triples or elements of its stream have followed."""
+
+    count: int
+
+    @property
+    def kept_ms(self) -> int | None:
+        return None
+
+    @property
+    def one_order(self) -> str | None:
+        return f"[{self}] counts the stream in order"
+
+
+class ElementWindow(Window):
+    """What it shows ends just before the next element of its stream."""
+
+    @property
+    def kept_ms(self) -> int | None:
+        return None
+
+    @property
+    def one_order(self) -> str | None:
+        return f"[{self}] is emptied by the stream's next element"
+
+
+WindowKind: TypeAlias = TimeWindow | CountWindow | ElementWindow
+
+
+def instant(at_ms: Time, length_ms: int, t0_ms: int) -> Time:
+    """The first instant of a grid at or after a time."""
+    return t0_ms - (t0_ms - at_ms) // length_ms * length_ms
