@@ -31,7 +31,7 @@ import heapq
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cmp_to_key, partial
 from typing import Any, TypeAlias
 
@@ -41,7 +41,7 @@ from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Store,
 from millstream.ingest.triples import coerce_triples
 from millstream.language import algebra as a
 from millstream.language.iris import DEFAULT_BASE, resolve
-from millstream.windows.kinds import Elements, Event, Landmark, Now, Range, Slide, Step, StreamWindow, Triples
+from millstream.windows.kinds import Elements, Event, Landmark, Now, Range, Session, Slide, Step, StreamWindow, Triples
 from tests.plain_sparql import NOW, OwnAggregate, plain
 
 Tick: TypeAlias = tuple[int, int]
@@ -96,7 +96,13 @@ class WindowContent:
     def arrive(self, triples: tuple[Triple, ...], at_ms: int, *, awaited: bool = True) -> None:
         self.elements += 1
         self.event_open = True
-        if awaited and triples:
+        prolonged = False
+        if isinstance(self.window.window, Session):
+            # Every element puts off the end of what is still seen.
+            still = [x for x in self.arrivals if self.visible(x, (at_ms, ELEMENT))]
+            self.arrivals = [replace(x, until=self.end_of(at_ms)) for x in still]
+            prolonged = bool(still)
+        if awaited and (triples or prolonged):
             self.last_end = max(self.last_end, self.end_of(at_ms))
         for triple in triples:
             self.triples += 1
@@ -116,6 +122,8 @@ class WindowContent:
                 return (at_ms, ELEMENT), (self.grid(at_ms + 1, length_ms), EXPIRY)
             case Now():
                 return (at_ms, ELEMENT), (at_ms + 1, EXPIRY)
+            case Session(gap_ms):
+                return (at_ms, ELEMENT), (at_ms + gap_ms, EXPIRY)
             case _:
                 return (at_ms, ELEMENT), FOREVER
 

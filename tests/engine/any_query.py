@@ -123,9 +123,9 @@ class Author(Writer):
 
     def window(self) -> str:
         length = self.one(6, 3, 12, 1)
-        kinds = ("ALL", "RANGE", "RANGE", "STEP", "SLIDE", "N", "E", "NOW", "EVENT", "LANDMARK")
+        kinds = ("ALL", "RANGE", "RANGE", "STEP", "SLIDE", "N", "E", "NOW", "EVENT", "LANDMARK", "SESSION")
         match "STEP" if self.steps_only else self.one(*kinds):
-            case "RANGE" | "LANDMARK" as word:
+            case "RANGE" | "LANDMARK" | "SESSION" as word:
                 return f"{word} {length}"
             case "SLIDE":
                 return f"RANGE {length} SLIDE {self.size(1, 4)}"

@@ -50,6 +50,7 @@ windows = st.one_of(
     st.tuples(st.integers(1, 6), st.integers(1, 4)).map(lambda x: f"RANGE {x[0]} STEP {x[1]}"),
     st.integers(1, 4).map(lambda r: f"RANGE {r} TUMBLING"),
     st.integers(1, 6).map(lambda x: f"LANDMARK {x}"),
+    st.integers(1, 4).map(lambda g: f"SESSION {g}"),
     st.integers(1, 4).map(lambda n: f"TRIPLES {n}"),
     st.integers(1, 3).map(lambda n: f"ELEMENTS {n}"),
     st.sampled_from(["NOW", "EVENT", "ALL"]),

@@ -396,7 +396,7 @@ def test_what_only_a_closed_query_needed_is_forgotten() -> None:
     assert engine.stats["terms"] == 0
 
 
-@pytest.mark.parametrize("window", ["TRIPLES 100", "ELEMENTS 100", "EVENT"])
+@pytest.mark.parametrize("window", ["TRIPLES 100", "ELEMENTS 100", "EVENT", "SESSION 100"])
 def test_what_a_closed_query_counted_is_forgotten(window: str) -> None:
     engine, query = watched(window)
     for i in range(300):
@@ -410,10 +410,11 @@ def test_what_a_closed_query_counted_is_forgotten(window: str) -> None:
 
 def test_many_queries_answer_as_each_alone() -> None:
     windows = ["RANGE 5", "RANGE 9 SLIDE 4", "RANGE 6 STEP 3", "TRIPLES 7", "ELEMENTS 3", "NOW", "EVENT", "ALL"]
+    windows += ["LANDMARK 4", "SESSION 2"]
     patterns = ["?x :p ?y", "?x :q ?y", "?x :p ?y . ?y :q ?z", "?x ?p ?y", ":n1 :p ?y"]
     outputs = [None, "istream", "dstream", "changes", "rstream"]
     texts = [(over(w, p), o) for w in windows for p in patterns for o in outputs]
-    assert len(texts) == 200
+    assert len(texts) == 250
     elements = [(nt(f"n{i * 7 % 4} {'pq'[i % 2]} n{i * 5 % 3}", f"n{i % 3} q n{i % 2}"), i * 3 // 2) for i in range(25)]
 
     def run(engine: Engine) -> None:

@@ -127,7 +127,7 @@ def test_time_does_not_go_back() -> None:
     assert emitted(query) == ["10 +a b", "13 -a b"]
 
 
-@pytest.mark.parametrize("window", ["RANGE 3", "TRIPLES 2", "ELEMENTS 2", "EVENT", "RANGE 4 STEP 2"])
+@pytest.mark.parametrize("window", ["RANGE 3", "TRIPLES 2", "ELEMENTS 2", "EVENT", "RANGE 4 STEP 2", "SESSION 3"])
 @pytest.mark.parametrize("summary", [True, False])
 def test_late_lines_at_a_rate_count_for_nothing(window: str, summary: bool) -> None:
     lines = [nt(f"a{i} {'p' if i % 2 else 'r'} b") for i in range(8)]
@@ -218,7 +218,14 @@ def test_a_snapshot_holds_what_is_held() -> None:
     assert emitted(restored.queries[0]) == ["1 +a a", "2 +c c", "3 +b b"]
 
 
-@pytest.mark.parametrize("window", [f"RANGE {(1 << 60) - 1} STEP {(1 << 60) - 1}", f"RANGE {(1 << 60) - 1} SLIDE {1 << 59}"])
+@pytest.mark.parametrize(
+    "window",
+    [
+        f"RANGE {(1 << 60) - 1} STEP {(1 << 60) - 1}",
+        f"RANGE {(1 << 60) - 1} SLIDE {1 << 59}",
+        f"SESSION {(1 << 60) - 1}",
+    ],
+)
 @pytest.mark.parametrize("output", ["changes", "rstream"])
 def test_what_would_end_after_the_last_time_does_not_end(window: str, output: str) -> None:
     engine = Engine()

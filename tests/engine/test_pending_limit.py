@@ -138,7 +138,7 @@ def test_far_from_the_limit_nothing_is_tried_out(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("seed", range(5))
 def test_answers_taken_under_a_limit_are_those_without(seed: int) -> None:
     chance = Random(seed)
-    windows = ["RANGE 6", "RANGE 6 STEP 2", "TRIPLES 4", "EVENT"]
+    windows = ["RANGE 6", "RANGE 6 STEP 2", "TRIPLES 4", "EVENT", "SESSION 2"]
     text = over(chance.choice(windows), "?x :p ?y . ?y :p ?z")
     limited, free = Engine(max_pending=12, lateness_ms=2), Engine(lateness_ms=2)
     a, b = (engine.register(text, output="changes") for engine in (limited, free))

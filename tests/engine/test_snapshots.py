@@ -107,6 +107,44 @@ def test_a_snapshot_with_a_wrong_value_is_refused(path: tuple[Any, ...], value: 
         Engine.restore(pack(whole))
 
 
+def test_a_snapshot_of_what_happened_before_there_was_a_time() -> None:
+    engine = Engine(t0_ms=3)
+    engine.register("ASK { ?x <http://e/p> ?y }", output="changes")
+    engine.load(b"<http://e/a> <http://e/p> <http://e/b> .", format="nt")
+    engine.push("http://e/s", "<http://e/a> <http://e/p> <http://e/b> .", at_ms=0)
+    (query,) = Engine.restore(engine.snapshot()).queries
+    assert [(a.at_ms, a.weight, a.boolean) for a in query.take()] == [(3, 1, False), (3, -1, False), (3, 1, True)]
+
+
+SESSION = "SELECT * WHERE { STREAM <http://e/s> [SESSION 10] { ?x <http://e/p> ?y } }"
+
+
+def test_a_session_goes_on_where_a_snapshot_was_taken() -> None:
+    engine = Engine()
+    engine.register(SESSION, output="changes")
+    engine.push("http://e/s", "<http://e/a> <http://e/p> <http://e/b> .", at_ms=1)
+    engine = Engine.restore(engine.snapshot())
+    engine.push("http://e/s", "<http://e/a> <http://e/q> <http://e/b> .", at_ms=9)
+    engine = Engine.restore(engine.snapshot())
+    engine.finish()
+    (query,) = engine.queries
+    assert [(a.at_ms, a.weight) for a in query.take()] == [(1, 1), (19, -1)]
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [(0, "late"), (1, 1 << 63), (2, False), (3, np.array([[9, 0, 1, 2]])), (3, np.array([[0, 0, 1, 77]]))],
+)
+def test_a_session_with_a_wrong_value_is_refused(place: int, value: Any) -> None:
+    engine = Engine()
+    engine.register(SESSION)
+    engine.push("http://e/s", "<http://e/a> <http://e/p> <http://e/b> .", at_ms=1)
+    whole = unpack(engine.snapshot())
+    whole["core"]["runs"][0]["contents"]["windows"][0][place] = value
+    with pytest.raises(SnapshotError, match="the snapshot is damaged: "):
+        Engine.restore(pack(whole))
+
+
 def test_numbers_of_terms_that_lie_far_apart_take_no_room() -> None:
     engine = Engine()
     engine.insert("<http://e/a> <http://e/p> <http://e/b> .")

@@ -19,8 +19,10 @@ P = f"<{NAMESPACE}p>"
         f"SELECT * {{ STREAM <{S}> [RANGE 5] {{ ?x ?p ?y . ?x {P} ?y }} }}",
         over("RANGE 5 STEP 2"),
         over("EVENT"),
+        over("LANDMARK 5"),
+        over("SESSION 1"),
     ],
-    ids=["union", "union of windows", "silent part", "three variables", "step", "event"],
+    ids=["union", "union of windows", "silent part", "three variables", "step", "event", "landmark", "session"],
 )
 @pytest.mark.parametrize("output", ["changes", "rstream"])
 def test_the_state_does_not_grow_while_ever_new_triples_pass(text: str, output: str) -> None:

@@ -114,7 +114,7 @@ def test_a_term_that_comes_and_goes_within_a_millisecond_can_still_be_read() -> 
     assert [answer.bindings["a"].value for answer in query.take()] == ["http://e/a", "http://e/b"]
 
 
-@pytest.mark.parametrize("window", ["RANGE 100", "RANGE 100 STEP 10", "TRIPLES 50"])
+@pytest.mark.parametrize("window", ["RANGE 100", "RANGE 100 STEP 10", "TRIPLES 50", "SESSION 5"])
 def test_an_answer_that_is_never_taken_does_not_keep_later_terms(window: str) -> None:
     engine = Engine()
     idle = engine.register(over(window, "?x :q ?y"), output="istream")

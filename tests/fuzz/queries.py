@@ -14,6 +14,7 @@ WORDS = (
     "ORDER BY", "LIMIT", "OFFSET", "1", "-1", "1e400", "99999999999999999999", "0.1", "true", '"a"', "'''b'''",
     '"a"@en', '"1"^^<http://www.w3.org/2001/XMLSchema#int>', "<http://e/a>", "<a b>", ":x", "e:x", "_:b", "a",
     "GRAPH", "STREAM", "WINDOW", "FROM", "NAMED", "ON", "RANGE 5", "STEP 0", "TRIPLES 1", "NOW", "REGISTER",
+    "SESSION 5", "LANDMARK",
     "ISTREAM", "CONSTRUCT", "ASK", "DESCRIBE", "VALUES", "UNDEF", "COUNT(*)", "SUM(?x)", "MEDIAN(?x)",
     "GROUP_CONCAT(?x; SEPARATOR=',')", "REGEX(?x, '(')", "REPLACE(?x, '.', '$9')", "SUBSTR(?x, -1)", "NOW()",
     "RAND()", "BNODE()", "PREFIX e: <http://e/>", "BASE <x>", '# comment\n', '\u2028', '\x00', '\ud800',

@@ -27,6 +27,7 @@ QUERIES = (
     ),
     ("SELECT RSTREAM * { STREAM :s [TRIPLES 5] { ?a :p ?b } STREAM :t [ELEMENTS 3] { ?b :q ?c } }",),
     ("SELECT RSTREAM * { STREAM :s [RANGE 9] { ?a :p ?b } STREAM :t [EVENT] { ?b :q ?c } }",),
+    ("SELECT RSTREAM * { STREAM :s [SESSION 3] { ?a :p ?b } }", "SELECT CHANGES * { STREAM :s [SESSION 9] { ?a ?q ?b } }"),
     (
         "SELECT CHANGES ?b (COUNT(*) AS ?n) (SUM(?v) AS ?m) { STREAM :s [RANGE 20] { ?a :p ?b . ?a :v ?v } } GROUP BY ?b",
         "SELECT CHANGES ?b (MAX(?a) AS ?x) (SAMPLE(?a) AS ?y) { STREAM :s [RANGE 20] { ?a :p ?b } } GROUP BY ?b",

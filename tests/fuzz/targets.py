@@ -124,6 +124,7 @@ QUERIES = (
     "SELECT * WHERE { STREAM <http://e/s> [RANGE 5] { ?x <http://example.org/p> ?y } }",
     "SELECT * WHERE { STREAM <http://e/s> [RANGE 5 STEP 2] { ?x ?p ?y FILTER(?y > 3) } }",
     "SELECT * WHERE { STREAM <http://e/s> [TRIPLES 3] { ?x <http://example.org/p> ?y } ?y ?q ?z }",
+    "SELECT * WHERE { STREAM <http://e/s> [SESSION 3] { ?x <http://example.org/p> ?y } ?y ?q ?z }",
     "SELECT * FROM STREAM <http://e/s> [EVENT] WHERE { ?x <http://example.org/q> ?y }",
     "SELECT * WHERE { ?x ?p ?y . ?y ?q ?z }",
 )

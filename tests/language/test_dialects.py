@@ -37,6 +37,8 @@ def output_of(text: str) -> str:
         ("[RANGE 30m TUMBLING]", "RANGE 30m STEP 30m"),
         ("[LANDMARK 1d]", "LANDMARK 1d"),
         ("[landmark P1D]", "LANDMARK 1d"),
+        ("[SESSION 5m]", "SESSION 5m"),
+        ("[Session 90 s]", "SESSION 1m30s"),
         ("[TRIPLES 10]", "TRIPLES 10"),
         ("[RANGE TRIPLES 10]", "TRIPLES 10"),
         ("[ELEMENTS 10]", "ELEMENTS 10"),
@@ -173,6 +175,7 @@ def test_a_window_is_declared_once() -> None:
         ("[RANGE TRIPLES 10]", "TRIPLES 10"),
         ("[RANGE 5s TUMBLING]", "RANGE 5s STEP 5s"),
         ("[LANDMARK 1h]", "LANDMARK 1h"),
+        ("[SESSION PT5M]", "SESSION 5m"),
         ("[range 3000ms step 1s]", "RANGE 3s STEP 1s"),
     ],
 )
@@ -283,8 +286,8 @@ def test_windows_close_only_if_each_has_a_step() -> None:
 
 
 KEYWORD_NAMES = (
-    "range slide step landmark session stream window now all event triples elements register istream rstream select where filter as on "
-    "from named by group order graph values union minus true count median in not a"
+    "range slide step landmark session stream window now all event triples elements register istream rstream select where "
+    "filter as on from named by group order graph values union minus true count median in not a"
 ).split()
 
 

@@ -95,6 +95,7 @@ def test_unsupported_is_told_apart_and_says_what_to_write_instead() -> None:
         ("SELECT * { STREAM :s [RANGE 5s TUMBLE] {} }", "TUMBLING"),
         ("SELECT * { STREAM :s [TRIPLE 5] {} }", "TRIPLES"),
         ("SELECT * { STREAM :s [LANDMRK 5h] {} }", "LANDMARK"),
+        ("SELECT * { STREAM :s [SESION 5m] {} }", "SESSION"),
         ("SELECT * { STREAM :s [EVNT] {} }", "EVENT"),
         ("SELECT * FROM NAMED WINDW :w ON :s [NOW] {}", "WINDOW"),
         ("REGSTER QUERY q AS SELECT * {}", "REGISTER"),

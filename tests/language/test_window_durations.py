@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from millstream.errors import QuerySyntaxError
+from millstream.errors import QuerySyntaxError, UnsupportedQueryError
 from millstream.language import algebra as a
 from millstream.windows.durations import format_duration, parse_duration
 from millstream.windows.kinds import Range
@@ -90,6 +90,29 @@ def test_a_window_lasts_longer_than_nothing(text: str) -> None:
 def test_a_grid_is_wider_than_nothing(word: str) -> None:
     with pytest.raises(QuerySyntaxError, match=rf"window on <http://example.org/s>: {word} must be longer than 0, got PT0S"):
         query(f"PT1S {word} PT0S")
+
+
+@pytest.mark.parametrize("word", ["LANDMARK", "SESSION"])
+def test_a_length_is_longer_than_nothing(word: str) -> None:
+    with pytest.raises(QuerySyntaxError, match=rf"window on <http://example.org/s>: {word} must be longer than 0, got 0s"):
+        parse(f"SELECT * {{ STREAM :s [{word} 0s] {{ ?x :p ?y }} }}")
+
+
+@pytest.mark.parametrize(
+    ("clause", "what", "alone", "ranging"),
+    [
+        ("SESSION 5m STEP 1m", "SESSION with STEP", "SESSION 5m", "RANGE 5m STEP 1m"),
+        ("SESSION 5m TUMBLING", "SESSION with TUMBLING", "SESSION 5m", "RANGE 5m STEP 5m"),
+        ("LANDMARK 1d SLIDE 1h", "LANDMARK with SLIDE", "LANDMARK 1d", "RANGE 1d SLIDE 1h"),
+    ],
+)
+@pytest.mark.parametrize("where", ["SELECT * {{ STREAM :s [{}] {} }}", "SELECT * FROM STREAM :s [{}] {}"])
+def test_a_window_without_a_grid_is_refused_one(where: str, clause: str, what: str, alone: str, ranging: str) -> None:
+    with pytest.raises(UnsupportedQueryError) as error:
+        parse(where.format(clause, "{ ?x :p ?y }"))
+    said = f"{what} is not supported. Write [{alone}], which answers on every change, or [{ranging}]."
+    assert str(error.value).split(": ", 1)[1].splitlines()[0] == said
+    assert error.value.line == 2
 
 
 @pytest.mark.parametrize("count", ["TRIPLES 0", "ELEMENTS 0"])

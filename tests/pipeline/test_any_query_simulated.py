@@ -89,7 +89,7 @@ class TimedAuthor(Author):
 
     def window(self) -> str:
         window = super().window()
-        return f"RANGE {self.size(1, 6)}" if window.startswith(("TRIPLES", "ELEMENTS", "EVENT")) else window
+        return f"RANGE {self.size(1, 6)}" if window.startswith(("TRIPLES", "ELEMENTS", "EVENT", "SESSION")) else window
 
 
 @st.composite

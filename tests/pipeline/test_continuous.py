@@ -81,6 +81,10 @@ CASES = {
     "a count of triples": (
         4, (3,), setting(5, "SELECT * { STREAM :s0 [TRIPLES 4] { ?a :p0 ?b . ?b :p1 ?c } }", [S0], output="changes"),
     ),
+    "a session, which any element puts off": (
+        4, (3,),
+        setting(19, "SELECT * { STREAM :s0 [SESSION 2] { ?a :p0 ?b . ?b :p1 ?c } }", [S0], output="changes", count=60),
+    ),
     "elements alone": (
         4, (3,), setting(6, "SELECT * { STREAM :s0 [EVENT] { ?a :p0 ?b } ?b :p1 ?c }", [S0], loaded=12),
     ),

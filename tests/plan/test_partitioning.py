@@ -145,6 +145,24 @@ def test_answers_without_elements_wait_for_the_first_change_of_any_graph() -> No
     assert cells(query, changing=True).whole
 
 
+@pytest.mark.parametrize(
+    ("window", "why"),
+    [
+        ("TRIPLES 9", "one cell: [TRIPLES 9] counts the stream in order"),
+        ("EVENT", "one cell: [EVENT] is emptied by the stream's next element"),
+        ("SESSION 5m", "one cell: [SESSION 5m] ends when no element of the stream, asked for or not, has come for 5m"),
+    ],
+)
+def test_a_window_says_why_it_needs_one_cell(window: str, why: str) -> None:
+    grid = cells(f"SELECT CHANGES * {{ STREAM :s [{window}] {{ ?a :p ?b . ?b :q ?c }} }}")
+    assert (grid.count, grid.whole, grid.why) == (1, True, why)
+
+
+def test_so_far_on_a_grid_is_spread_like_any_range() -> None:
+    grid = cells("SELECT CHANGES * { STREAM :s [LANDMARK 1d] { ?a :p ?b . ?b :q ?c } }")
+    assert (grid.count, grid.whole) == (8, False)
+
+
 def test_elements_are_matched_alone_unless_nothing_is_an_answer() -> None:
     event = "STREAM :s [EVENT]"
     alone = f"SELECT * {{ {event} {{ ?a :p ?b OPTIONAL {{ ?b :q ?c }} }} }}"

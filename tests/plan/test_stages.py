@@ -77,7 +77,7 @@ def test_without_a_join_to_spread_there_is_one_cell(query: str) -> None:
     assert grid.why.endswith("and below that there is no join to spread")
 
 
-@pytest.mark.parametrize("window", ["STREAM :s [TRIPLES 9]", "STREAM :s [EVENT]"])
+@pytest.mark.parametrize("window", ["STREAM :s [TRIPLES 9]", "STREAM :s [EVENT]", "STREAM :s [SESSION 9]"])
 def test_what_needs_one_order_of_everything_is_not_split(window: str) -> None:
     query = f"SELECT (COUNT(*) AS ?n) {{ {window} {{ ?a :p ?b . ?b :q ?c }} }}"
     assert cells(query).beyond is None

@@ -99,7 +99,7 @@ def test_an_answer_carries_the_time_of_the_change_not_of_its_triples(machine: Ma
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("window", ["RANGE 7", "RANGE 6 SLIDE 4", "RANGE 6 STEP 4", "TRIPLES 3", "EVENT"])
+@pytest.mark.parametrize("window", ["RANGE 7", "RANGE 6 SLIDE 4", "RANGE 6 STEP 4", "TRIPLES 3", "EVENT", "SESSION 3"])
 def test_the_weights_of_changes_add_up_to_the_answer_set(machine: MakeMachine, window: str, seed: int) -> None:
     chance = random.Random(seed)
     m = machine()

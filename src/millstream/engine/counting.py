@@ -116,8 +116,10 @@ class CountOperator(HoldingOperator):
             pieces.append(without_end(gone[:, 0], gone[:, 1:4], batch.ticks[at], batch.order[at] * 2 + 1, -1))
         return pieces
 
-    def take_one(self, rows: list[tuple[int, ...]], at_ms: int, triples: int, elements: int) -> list[tuple[int, ...]]:
-        total, at_tick = triples if self._of_triples else elements, tick(at_ms, ELEMENT)
+    def take_one(
+        self, rows: list[tuple[int, ...]], at_ms: int, total: int, triples: int, elements: int
+    ) -> list[tuple[int, ...]]:
+        count, at_tick = triples if self._of_triples else elements, tick(at_ms, ELEMENT)
         if rows:
             columns = np.array(rows, np.int64)
             if not self._of_triples:
@@ -137,7 +139,7 @@ class CountOperator(HoldingOperator):
             if self._followed > max(_FEW, len(self._queue) // 2):
                 self._rebuild(self.dump())
         queue, gone = self._queue, []
-        while len(queue) and queue.number[0] <= total - self._count:
+        while len(queue) and queue.number[0] <= count - self._count:
             row, place = queue.rows[0].copy(), queue.front
             queue.drop(1)
             if row[_FOLLOWED]:

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 
 from millstream.engine.counting import CountOperator
 from millstream.engine.merged import MergedContent
+from millstream.engine.silence import SilenceOperator
 from millstream.engine.window_operators import ElementOperator, TimeOperator, WindowOperator
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators.dataflow import Leaf
 from millstream.operators.matching import Matcher
 from millstream.plan.conjunction import GraphSource, MemberSource, MergedSource, Source, WindowSource
 from millstream.windows.kinds import StreamWindow
-from millstream.windows.window import CountWindow, ElementWindow, TimeWindow, WindowKind
+from millstream.windows.window import CountWindow, ElementWindow, SilenceWindow, TimeWindow, WindowKind
 
 MEMBERS = "the constants of members"
 """The graph of the constants in which queries differ that are run as one; no IRI, so nobody else can name it."""
@@ -69,3 +70,5 @@ def _operator_for(window: WindowKind, matcher: Matcher, dictionary: Dictionary, 
             return CountOperator(window, matcher, dictionary)
         case ElementWindow():
             return ElementOperator(matcher, dictionary)
+        case SilenceWindow():
+            return SilenceOperator(window, matcher, dictionary)

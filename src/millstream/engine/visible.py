@@ -14,8 +14,8 @@ from millstream.engine.batch import ElementBatch
 from millstream.engine.window_operators import seen
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators import stored
-from millstream.operators.rows import FOREVER
-from millstream.windows.window import ElementWindow, TimeWindow, WindowKind
+from millstream.operators.rows import ELEMENT, EXPIRY, FOREVER, tick
+from millstream.windows.window import ElementWindow, SilenceWindow, TimeWindow, WindowKind
 
 
 class Visible:
@@ -46,6 +46,8 @@ def visible_in(window: WindowKind, dictionary: Dictionary, t0_ms: int) -> Visibl
     """What all triples of a window do."""
     if isinstance(window, ElementWindow):
         return _VisibleElement()
+    if isinstance(window, SilenceWindow):
+        return _VisibleSession(window)
     if isinstance(window, TimeWindow) and window.kept_ms is not None:
         return _VisibleTicks(window, dictionary, t0_ms)
     return Visible()
@@ -62,6 +64,34 @@ class _VisibleElement(Visible):
 
     def load(self, state: Any) -> None:
         self.leaves_before_next = stored.flag(state)
+
+
+class _VisibleSession(Visible):
+    """When all of it ends, unless something comes, and whether there is anything to end."""
+
+    def __init__(self, window: SilenceWindow) -> None:
+        self._gap_ms = window.gap_ms
+        self._end = -FOREVER
+        self._has_triples = False
+
+    def arrive(self, batch: ElementBatch) -> None:
+        for place, at_ms in enumerate(batch.at_ms.tolist()):
+            self._has_triples &= tick(at_ms, ELEMENT) < self._end
+            self._has_triples |= place in batch.element
+            self._end = min(tick(at_ms + self._gap_ms, EXPIRY), FOREVER)
+
+    def next_change(self, after: int, before: int) -> int | None:
+        return self._end if self._has_triples and after < self._end < before else None
+
+    def due_before(self, before: int) -> int:
+        return int(self._has_triples and self._end < before)
+
+    def dump(self) -> Any:
+        return self._end, self._has_triples
+
+    def load(self, state: Any) -> None:
+        end, has_triples = stored.items(state, 2)
+        self._end, self._has_triples = stored.whole(end, -FOREVER, FOREVER), stored.flag(has_triples)
 
 
 class _VisibleTicks(Visible):

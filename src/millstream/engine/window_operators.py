@@ -78,11 +78,13 @@ class HoldingOperator(WindowOperator):
         return []
 
     @abstractmethod
-    def take_one(self, rows: list[tuple[int, ...]], at_ms: int, triples: int, elements: int) -> list[tuple[int, ...]]:
+    def take_one(
+        self, rows: list[tuple[int, ...]], at_ms: int, total: int, triples: int, elements: int
+    ) -> list[tuple[int, ...]]:
         """The rest of `arrive` for one element, of which the rows that patterns match are given: number, pattern, s, p, o.
 
-        With it there have been so many triples and elements. Gives the rows that leave with it: pattern, s, p, o. Rows
-        differ in more than their number, which is that of a triple in the stream.
+        It has `total` triples; with it there have been so many triples and elements. Gives the rows that leave with it:
+        pattern, s, p, o. Rows differ in more than their number, which is that of a triple in the stream.
         """
 
 
@@ -215,7 +217,9 @@ class ElementOperator(HoldingOperator):
             self._held = []
         return gone
 
-    def take_one(self, rows: list[tuple[int, ...]], at_ms: int, triples: int, elements: int) -> list[tuple[int, ...]]:
+    def take_one(
+        self, rows: list[tuple[int, ...]], at_ms: int, total: int, triples: int, elements: int
+    ) -> list[tuple[int, ...]]:
         if rows:
             self._held = [row[1:] for row in rows]
             self._dictionary.hold(self._columns()[1].ravel())

@@ -103,10 +103,9 @@ class Context:
     def _made(self, how: Clause, clause: s.WindowClause, *given: int) -> WindowKind:
         window = window_of(how, given)
         if window is None:
-            without = window_of(how._replace(grid=None), given[:1])
-            raise self.unsupported(
-                f"{how.word} with {clause.grid}", clause.place, f"Write [{without}], which answers on every change."
-            )
+            alone, ranging = window_of(how._replace(grid=None), given[:1]), window_of(how._replace(word="RANGE"), given)
+            instead = f"Write [{alone}], which answers on every change, or [{ranging}]."
+            raise self.unsupported(f"{how.word} with {clause.grid}", clause.place, instead)
         return window
 
     def _length(self, written: s.DurationText, word: str, of: str, spelt_out: bool = False) -> int:

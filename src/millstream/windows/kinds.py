@@ -10,6 +10,7 @@ from millstream.windows.window import (
     Clause,
     CountWindow,
     ElementWindow,
+    SilenceWindow,
     Takes,
     Time,
     TimeWindow,
@@ -141,12 +142,19 @@ class Event(ElementWindow):
     clause = Clause("EVENT", Takes.NOTHING)
 
 
+@dataclass(frozen=True)
+class Session(SilenceWindow):
+    """Elements that follow each other closely: gone when none has come for `gap_ms`."""
+
+    clause = Clause("SESSION", Takes.LENGTH)
+
+
 def _by_clause(*kinds: type[Window]) -> dict[Clause, type[Window]]:
     # As arguments, so that mypy finds a kind that does not answer all that windows are asked.
     return {kind.clause: kind for kind in kinds}
 
 
-KINDS = _by_clause(Range, Slide, Step, Landmark, Now, All, Triples, Elements, Event)
+KINDS = _by_clause(Range, Slide, Step, Landmark, Now, All, Triples, Elements, Event, Session)
 """All of them, by how they are written."""
 
 

@@ -1,7 +1,8 @@
 """What a window is asked: how it is written, what ends it, on which grid it reports, how long it keeps what it has seen.
 
-A kind of window is one class below one of three, by what ends what it shows: time (`TimeWindow`), counts (`CountWindow`) or
-the stream's next element (`ElementWindow`). Times are milliseconds; a grid is t0 + k * length for whole k.
+A kind of window is one class below one of four, by what ends what it shows: time (`TimeWindow`), counts (`CountWindow`), the
+stream's next element (`ElementWindow`), silence (`SilenceWindow`). Times are milliseconds; a grid is t0 + k * length for
+whole k.
 """
 
 from __future__ import annotations
@@ -117,7 +118,22 @@ class ElementWindow(Window):
         return f"[{self}] is emptied by the stream's next element"
 
 
-WindowKind: TypeAlias = TimeWindow | CountWindow | ElementWindow
+@dataclass(frozen=True)
+class SilenceWindow(Window):
+    """All that it shows ends at once, when no element of its stream has come for so long."""
+
+    gap_ms: int
+
+    @property
+    def kept_ms(self) -> int | None:
+        return None
+
+    @property
+    def one_order(self) -> str | None:
+        return f"[{self}] ends when no element of the stream, asked for or not, has come for {format_duration(self.gap_ms)}"
+
+
+WindowKind: TypeAlias = TimeWindow | CountWindow | ElementWindow | SilenceWindow
 
 
 def instant(at_ms: Time, length_ms: int, t0_ms: int) -> Time:

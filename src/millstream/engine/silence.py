@@ -1,0 +1,152 @@
+"""Windows that end by silence: all they hold leaves at once, when no element has come for a while.
+
+Every element of the stream puts the end off, whether a pattern matches it or not; one that comes at the end or later begins
+anew. So rows enter without an end, and one expiry takes all of them out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from millstream.engine.batch import ElementBatch
+from millstream.engine.pieces import Piece, without_end
+from millstream.engine.window_operators import NEVER, HoldingOperator, ticks
+from millstream.kernels.dictionary import Dictionary
+from millstream.operators import stored
+from millstream.operators.matching import Matcher
+from millstream.operators.rows import ELEMENT, EXPIRY, FOREVER, Column, tick
+from millstream.windows.window import SilenceWindow
+
+_Rows = npt.NDArray[np.int64]
+_NONE = np.empty((0, 4), np.int64)
+_FEW = 1024
+
+
+class SilenceOperator(HoldingOperator):
+    """What it holds ends together, some time after the last element."""
+
+    acts = True
+
+    def __init__(self, window: SilenceWindow, matcher: Matcher, dictionary: Dictionary) -> None:
+        self._gap_ms = window.gap_ms
+        self._matcher = matcher
+        self._dictionary = dictionary
+        self._parts: list[_Rows] = []
+        """Rows of pattern, s, p, o; one that came again may be there again."""
+        self._size, self._compact = 0, _FEW
+        """How many these are, and how many they may be before they are looked through for repeats."""
+        self._end = NEVER
+        """When what is held ends, if nothing comes before."""
+        self._has_triples = False
+        """Whether it began with, or was put off by, elements with triples."""
+        self._last_end = NEVER
+
+    def arrive(self, batch: ElementBatch) -> list[Piece]:
+        if not len(batch):
+            return []
+        ends = np.concatenate([[self._end], ticks(batch.at_ms + self._gap_ms, EXPIRY)])
+        begins: npt.NDArray[np.bool_] = batch.ticks > ends[:-1]
+        # What is held is of session 0; session k ends before the k-th of those that begin here.
+        session, over = np.cumsum(begins, dtype=np.int64), ends[:-1][begins]
+        self._see(batch, ends[1:], begins, session)
+        self._end = int(ends[-1])
+        row, pattern = batch.matches(self._matcher)
+        element = batch.element[row]
+        triples, of, until = batch.triples[row], session[element], np.full(len(row), FOREVER, np.int64)
+        known = (of > 0) & (of < len(over))
+        until[known] = over[of[known]]
+        self._dictionary.touch(triples[known].ravel(), np.repeat(until[known], 3))
+        rows = np.column_stack([pattern, triples])
+        self._hold(rows[of == 0], int(batch.ticks[-1]))
+        pieces = []
+        if len(over):
+            pieces += self._leave(int(over[0]))
+            self._hold(rows[of == len(over)], int(batch.ticks[-1]))
+        if len(row):
+            ones = np.ones(len(row), np.int64)
+            pieces.append(Piece(pattern, triples, batch.ticks[element], until, ones, batch.order[element] * 2 + 1))
+        return pieces
+
+    def _see(self, batch: ElementBatch, ends: Column, begins: npt.NDArray[np.bool_], session: Column) -> None:
+        """Looks how long time goes on: until the end of what has triples, which those without put off as well."""
+        filled = np.diff(batch.total_triples, prepend=batch.triples_before) > 0
+        count = np.cumsum(filled) + self._has_triples
+        before = np.concatenate([[0], count[begins] - filled[begins]])
+        filled = count > before[session]
+        waited_for = filled & batch.prolongs & (ends < FOREVER)
+        self._last_end = int(ends.max(where=waited_for, initial=self._last_end))
+        self._has_triples = bool(filled[-1])
+
+    def take_one(
+        self, rows: list[tuple[int, ...]], at_ms: int, total: int, triples: int, elements: int
+    ) -> list[tuple[int, ...]]:
+        at_tick = tick(at_ms, ELEMENT)
+        self._has_triples = total > 0 or (self._has_triples and at_tick < self._end)
+        self._end = min(tick(at_ms + self._gap_ms, EXPIRY), FOREVER)
+        if self._has_triples and self._last_end < self._end < FOREVER:
+            self._last_end = self._end
+        if rows:
+            self._hold(np.array(rows, np.int64)[:, 1:], at_tick)
+        return []
+
+    def pass_time(self, before: int) -> list[Piece]:
+        if self._end >= before:
+            return []
+        at_tick, self._end, self._has_triples = self._end, NEVER, False
+        return self._leave(at_tick)
+
+    @property
+    def next_tick(self) -> int | None:
+        return self._end if self._parts and self._end < FOREVER else None
+
+    def end_of(self, at_ms: int) -> int:
+        return int(ticks(np.array([at_ms + self._gap_ms], np.int64), EXPIRY)[0])
+
+    def last_end(self) -> int:
+        return self._last_end
+
+    def _hold(self, rows: _Rows, at_tick: int) -> None:
+        if len(rows):
+            self._dictionary.hold(rows[:, 1:].ravel())
+            self._parts.append(rows)
+            self._size += len(rows)
+        if self._size > self._compact:
+            distinct = np.unique(np.concatenate(self._parts), axis=0)
+            self._dictionary.hold(distinct[:, 1:].ravel())
+            self._taken(at_tick)
+            self._parts, self._size, self._compact = [distinct], len(distinct), max(_FEW, 2 * len(distinct))
+
+    def _leave(self, at_tick: int) -> list[Piece]:
+        """All that is held leaves."""
+        rows = np.unique(self._taken(at_tick), axis=0)
+        now = np.full(len(rows), at_tick, np.int64)
+        return [without_end(rows[:, 0], rows[:, 1:], now, now * 0, -1)] if len(rows) else []
+
+    def _taken(self, at_tick: int) -> _Rows:
+        """All it held, which it lets go of."""
+        rows = np.concatenate([_NONE, *self._parts])
+        self._dictionary.release(rows[:, 1:].ravel(), at_tick)
+        self._parts, self._size, self._compact = [], 0, _FEW
+        return rows
+
+    def close(self, at_tick: int) -> None:
+        self._taken(at_tick)
+
+    def dump(self) -> Any:
+        rows = np.unique(np.concatenate([_NONE, *self._parts]), axis=0)
+        return self._last_end, self._end, self._has_triples, rows
+
+    def load(self, state: Any) -> None:
+        last_end, end, has_triples, rows = stored.items(state, 4)
+        self._last_end = stored.whole(last_end, NEVER, FOREVER)
+        self._end = stored.whole(end, NEVER, FOREVER)
+        self._has_triples = stored.flag(has_triples)
+        held = stored.table(rows, 4)
+        stored.one_of(held[:, 0], self._matcher.numbers)
+        stored.triples(held[:, 1:], self._dictionary)
+        if len(held) and not self._has_triples:
+            raise ValueError("a window holds triples of elements that have none")
+        self._hold(held, NEVER)
