@@ -65,7 +65,8 @@ class QueryRun:
         if isinstance(outlet.reporter, EverythingReporter):
             assert len(self.outlets) == 1
             self._everything = outlet.reporter
-            self._visible = {w: visible_in(w.window, self.dictionary, self.t0_ms) for w in query.windows}
+            operators = {i.window: i.operator for i in self.contents.inputs}
+            self._visible = {w: visible_in(w.window, operators[w], self.dictionary, self.t0_ms) for w in query.windows}
         return outlet
 
     def drop(self, outlet: Outlet, at_tick: int) -> None:

@@ -17,7 +17,7 @@ from millstream.engine.window_operators import NEVER, HoldingOperator, ticks
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators import stored
 from millstream.operators.matching import Matcher
-from millstream.operators.rows import ELEMENT, EXPIRY, FOREVER, Column, tick
+from millstream.operators.rows import ELEMENT, EXPIRY, FOREVER, tick
 from millstream.windows.window import SilenceWindow
 
 _Rows = npt.NDArray[np.int64]
@@ -41,18 +41,19 @@ class SilenceOperator(HoldingOperator):
         self._end = NEVER
         """When what is held ends, if nothing comes before."""
         self._has_triples = False
-        """Whether it began with, or was put off by, elements with triples."""
+        """Whether there is anything then that ends, matched or not."""
         self._last_end = NEVER
 
     def arrive(self, batch: ElementBatch) -> list[Piece]:
         if not len(batch):
             return []
         ends = np.concatenate([[self._end], ticks(batch.at_ms + self._gap_ms, EXPIRY)])
-        begins: npt.NDArray[np.bool_] = batch.ticks > ends[:-1]
+        begins = batch.ticks > ends[:-1]
         # What is held is of session 0; session k ends before the k-th of those that begin here.
         session, over = np.cumsum(begins, dtype=np.int64), ends[:-1][begins]
-        self._see(batch, ends[1:], begins, session)
-        self._end = int(ends[-1])
+        # Those without triples put an end off, but have none of their own.
+        filled = np.diff(batch.total_triples, prepend=batch.triples_before)[session == len(over)].any()
+        self._see(int(ends[-1]), bool(filled), goes_on=not len(over), waited_for=batch.prolongs)
         row, pattern = batch.matches(self._matcher)
         element = batch.element[row]
         triples, of, until = batch.triples[row], session[element], np.full(len(row), FOREVER, np.int64)
@@ -70,27 +71,20 @@ class SilenceOperator(HoldingOperator):
             pieces.append(Piece(pattern, triples, batch.ticks[element], until, ones, batch.order[element] * 2 + 1))
         return pieces
 
-    def _see(self, batch: ElementBatch, ends: Column, begins: npt.NDArray[np.bool_], session: Column) -> None:
-        """Looks how long time goes on: until the end of what has triples, which those without put off as well."""
-        filled = np.diff(batch.total_triples, prepend=batch.triples_before) > 0
-        count = np.cumsum(filled) + self._has_triples
-        before = np.concatenate([[0], count[begins] - filled[begins]])
-        filled = count > before[session]
-        waited_for = filled & batch.prolongs & (ends < FOREVER)
-        self._last_end = int(ends.max(where=waited_for, initial=self._last_end))
-        self._has_triples = bool(filled[-1])
-
     def take_one(
         self, rows: list[tuple[int, ...]], at_ms: int, total: int, triples: int, elements: int
     ) -> list[tuple[int, ...]]:
         at_tick = tick(at_ms, ELEMENT)
-        self._has_triples = total > 0 or (self._has_triples and at_tick < self._end)
-        self._end = min(tick(at_ms + self._gap_ms, EXPIRY), FOREVER)
-        if self._has_triples and self._last_end < self._end < FOREVER:
-            self._last_end = self._end
+        self._see(self.end_of(at_ms), total > 0, goes_on=at_tick < self._end)
         if rows:
             self._hold(np.array(rows, np.int64)[:, 1:], at_tick)
         return []
+
+    def _see(self, end: int, filled: bool, *, goes_on: bool, waited_for: bool = True) -> None:
+        """The session that is open, or one that begins, lasts until an end."""
+        self._end, self._has_triples = end, filled or (goes_on and self._has_triples)
+        if self._has_triples and waited_for and end < FOREVER:
+            self._last_end = end
 
     def pass_time(self, before: int) -> list[Piece]:
         if self._end >= before:
@@ -100,10 +94,10 @@ class SilenceOperator(HoldingOperator):
 
     @property
     def next_tick(self) -> int | None:
-        return self._end if self._parts and self._end < FOREVER else None
+        return self._end if self._has_triples and self._end < FOREVER else None
 
     def end_of(self, at_ms: int) -> int:
-        return int(ticks(np.array([at_ms + self._gap_ms], np.int64), EXPIRY)[0])
+        return min(tick(at_ms + self._gap_ms, EXPIRY), FOREVER)
 
     def last_end(self) -> int:
         return self._last_end

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from millstream.engine.batch import ElementBatch
-from millstream.engine.window_operators import seen
+from millstream.engine.window_operators import WindowOperator, seen
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators import stored
-from millstream.operators.rows import ELEMENT, EXPIRY, FOREVER, tick
+from millstream.operators.rows import FOREVER
 from millstream.windows.window import ElementWindow, SilenceWindow, TimeWindow, WindowKind
 
 
@@ -42,12 +42,12 @@ class Visible:
         """Takes what was dumped of an equal window."""
 
 
-def visible_in(window: WindowKind, dictionary: Dictionary, t0_ms: int) -> Visible:
-    """What all triples of a window do."""
+def visible_in(window: WindowKind, operator: WindowOperator | None, dictionary: Dictionary, t0_ms: int) -> Visible:
+    """What all triples of a window do, of which one of its operators sees what patterns match."""
     if isinstance(window, ElementWindow):
         return _VisibleElement()
-    if isinstance(window, SilenceWindow):
-        return _VisibleSession(window)
+    if isinstance(window, SilenceWindow) and operator is not None:
+        return _VisibleSession(operator)
     if isinstance(window, TimeWindow) and window.kept_ms is not None:
         return _VisibleTicks(window, dictionary, t0_ms)
     return Visible()
@@ -67,31 +67,17 @@ class _VisibleElement(Visible):
 
 
 class _VisibleSession(Visible):
-    """When all of it ends, unless something comes, and whether there is anything to end."""
+    """All of it ends at once, which the window's operator knows."""
 
-    def __init__(self, window: SilenceWindow) -> None:
-        self._gap_ms = window.gap_ms
-        self._end = -FOREVER
-        self._has_triples = False
-
-    def arrive(self, batch: ElementBatch) -> None:
-        for place, at_ms in enumerate(batch.at_ms.tolist()):
-            self._has_triples &= tick(at_ms, ELEMENT) < self._end
-            self._has_triples |= place in batch.element
-            self._end = min(tick(at_ms + self._gap_ms, EXPIRY), FOREVER)
+    def __init__(self, operator: WindowOperator) -> None:
+        self._operator = operator
 
     def next_change(self, after: int, before: int) -> int | None:
-        return self._end if self._has_triples and after < self._end < before else None
+        end = self._operator.next_tick
+        return end if end is not None and after < end < before else None
 
     def due_before(self, before: int) -> int:
-        return int(self._has_triples and self._end < before)
-
-    def dump(self) -> Any:
-        return self._end, self._has_triples
-
-    def load(self, state: Any) -> None:
-        end, has_triples = stored.items(state, 2)
-        self._end, self._has_triples = stored.whole(end, -FOREVER, FOREVER), stored.flag(has_triples)
+        return int(self.next_change(-FOREVER, before) is not None)
 
 
 class _VisibleTicks(Visible):
