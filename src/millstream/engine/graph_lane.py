@@ -6,20 +6,7 @@ have no window that moves in steps; then lanes do what `QueryRun.graph_changed` 
 
 from __future__ import annotations
 
-from millstream.engine.lane import (
-    OBJECT,
-    PAIR,
-    SAME,
-    Acting,
-    Passes,
-    Routes,
-    acting_in,
-    filters_of,
-    has_lane,
-    let_act,
-    shape_of,
-    tells_ends,
-)
+from millstream.engine.lane import OBJECT, PAIR, SAME, Passes, Routes, filters_of, has_lane, shape_of, tells_ends
 from millstream.engine.run import QueryRun
 from millstream.kernels.scanner import Scanner
 from millstream.operators.conjunction import Component
@@ -36,7 +23,7 @@ class GraphLanes:
         self.scanner = scanner
         """For changes that come as text."""
         self._routes: Routes[_Route] = Routes()
-        self._acting: list[Acting] = []
+        self._acting: list[QueryRun] = []
         self._ending: list[QueryRun] = []
         """The queries that emit what ends, and so must look whether something has."""
 
@@ -55,7 +42,8 @@ class GraphLanes:
                     return False
                 passes = filters_of(i.matcher, number)
                 self._routes.add(constants, (shape_of(constants, same=same), passes, *place, run))
-        self._acting += acting_in(run)
+        if run.acts:
+            self._acting.append(run)
         if tells_ends(run):
             self._ending.append(run)
         return True
@@ -63,7 +51,8 @@ class GraphLanes:
     def take(self, triple: tuple[int, int, int], op: int, at_tick: int) -> None:
         """A triple that really came (op 1) or went (-1)."""
         s, p, o = triple
-        let_act(self._acting, at_tick)
+        for run in self._acting:
+            run.let_act(at_tick)
         fed: list[QueryRun] = []
         changed: list[QueryRun] = []
         for shape, passes, component, view, run in self._routes.of(s, p, o):

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from millstream.engine.counting import CountOperator
 from millstream.engine.merged import MergedContent
-from millstream.engine.silence import SilenceOperator
-from millstream.engine.window_operators import ElementOperator, TimeOperator, WindowOperator
+from millstream.engine.together import ElementOperator, SilenceOperator
+from millstream.engine.window_operators import TimeOperator, WindowOperator
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators.dataflow import Leaf
 from millstream.operators.matching import Matcher

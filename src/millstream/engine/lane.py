@@ -17,7 +17,7 @@ import numpy as np
 from millstream.engine.outlet import Outlet
 from millstream.engine.reporting import ChangeReporter
 from millstream.engine.run import QueryRun
-from millstream.engine.window_operators import HoldingOperator, TimeOperator, WindowOperator
+from millstream.engine.window_operators import HoldingOperator, TimeOperator
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanner
 from millstream.operators.conjunction import Component
@@ -93,8 +93,6 @@ class Reader:
 Passes = Callable[[int, int], bool]
 """Whether filters let a triple with a subject and an object into a pattern."""
 
-Acting = tuple[WindowOperator, QueryRun]
-
 # Where a triple goes: what the pattern takes, its filters if it has some, the end of its window, the part of the query and
 # its view, the query; where nobody knows the end, what holds its rows, and the pattern's number.
 _Route = tuple[int, Passes | None, Callable[[int], int], Component, int, Reader, "_Held | None", int]
@@ -123,7 +121,7 @@ class Lanes:
         self._routes: Routes[_Route] = Routes()
         self._timed: list[TimeOperator] = []
         self._held: list[_Held] = []
-        self._acting: list[Acting] = []
+        self._acting: list[QueryRun] = []
         self._ending: list[QueryRun] = []
         """The queries that emit what ends, and so must look whether something has."""
         self._elements = 1
@@ -156,7 +154,8 @@ class Lanes:
                 if holds is not None:
                     holds.routes[number] = route
                 self._routes.add(constants, route)
-        self._acting += acting_in(run)
+        if run.acts:
+            self._acting.append(run)
         if tells_ends(run):
             self._ending.append(run)
         return True
@@ -166,8 +165,8 @@ class Lanes:
         changed: list[QueryRun] = []
         if total:
             self._seen_ms = at_ms
-        if self._acting:
-            let_act(self._acting, at_tick)
+        for run in self._acting:
+            run.let_act(at_tick)
         for held in self._held:
             # A change of its own, before that of the element.
             if gone := held.operator.leave_one(at_tick):
@@ -226,19 +225,6 @@ class Lanes:
 def has_lane(run: QueryRun) -> bool:
     """Whether single triples can go straight to the joins of a run."""
     return not run.has_first_change_ahead and all(_is_short(outlet) for outlet in run.outlets)
-
-
-def acting_in(run: QueryRun) -> list[Acting]:
-    """The windows of a run that may change by themselves."""
-    return [(i.operator, run) for i in run.contents.inputs if i.operator is not None and i.operator.acts]
-
-
-def let_act(acting: list[Acting], before: int) -> None:
-    """Lets happen what windows do by themselves before a tick, since what comes then must not meet what is gone."""
-    for operator, run in acting:
-        due = operator.next_tick
-        if due is not None and due < before:
-            run.pass_time(before)
 
 
 def shape_of(constants: tuple[int, int, int], *, same: bool) -> int:

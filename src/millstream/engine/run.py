@@ -284,6 +284,17 @@ class QueryRun:
         self.contents.feed(self.contents.due(before))
         self._report(before - 1)
 
+    @property
+    def acts(self) -> bool:
+        """Whether windows may change by themselves, other than by ends that are known."""
+        return any(i.operator is not None and i.operator.acts for i in self.contents.inputs)
+
+    def let_act(self, before: int) -> None:
+        """Lets happen what windows do by themselves before a tick: what comes then must not meet what is gone."""
+        due = [i.operator.next_tick for i in self.contents.inputs if i.operator is not None and i.operator.acts]
+        if any(at_tick is not None and at_tick < before for at_tick in due):
+            self.pass_time(before)
+
     def report_rows(self, at_tick: int) -> None:
         """Reports what a change that was fed row by row, to the joins themselves, made of the solutions."""
         self.operator.feed_rows(at_tick)

@@ -12,10 +12,9 @@ from collections import deque
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from millstream.engine.batch import ElementBatch
-from millstream.engine.pieces import FIELDS, Piece, taken, without_end
+from millstream.engine.pieces import FIELDS, Piece, taken
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators import stored
 from millstream.operators.matching import Matcher
@@ -177,72 +176,6 @@ class TimeOperator(WindowOperator):
             raise ValueError("what waits for an instant is not in the order of time")
         self._dictionary.touch(found.triples.ravel(), np.repeat(found.until, 3))
         return found
-
-
-class ElementOperator(HoldingOperator):
-    """One element at a time, emptied as a change of its own before the stream's next."""
-
-    def __init__(self, matcher: Matcher, dictionary: Dictionary) -> None:
-        self._matcher = matcher
-        self._dictionary = dictionary
-        self._held: list[tuple[int, ...]] = []
-        """Pattern and triple of what the last element brought."""
-
-    def arrive(self, batch: ElementBatch) -> list[Piece]:
-        if not len(batch):
-            return []
-        row, pattern = batch.matches(self._matcher)
-        element = batch.element[row]
-        held, held_triples = self._columns()
-        pattern = np.concatenate([held, pattern])
-        triples = np.concatenate([held_triples, batch.triples[row]])
-        came = np.concatenate([np.full(len(held), -1, np.int64), element])
-        pieces = []
-        if len(row):
-            fresh = came >= 0
-            pieces.append(without_end(pattern[fresh], triples[fresh], batch.ticks[element], batch.order[element] * 2 + 1, 1))
-        gone = came + 1 < len(batch)
-        self._dictionary.hold(batch.triples[row].ravel())
-        if gone.any():
-            self._dictionary.release(triples[gone].ravel(), int(batch.ticks[-1]))
-            at = came[gone] + 1
-            pieces.append(without_end(pattern[gone], triples[gone], batch.ticks[at], batch.order[at] * 2, -1))
-        self._keep(pattern[~gone], triples[~gone])
-        return pieces
-
-    def leave_one(self, at_tick: int) -> list[tuple[int, ...]]:
-        gone = self._held
-        if gone:
-            self._dictionary.release(self._columns()[1].ravel(), at_tick)
-            self._held = []
-        return gone
-
-    def take_one(
-        self, rows: list[tuple[int, ...]], at_ms: int, total: int, triples: int, elements: int
-    ) -> list[tuple[int, ...]]:
-        if rows:
-            self._held = [row[1:] for row in rows]
-            self._dictionary.hold(self._columns()[1].ravel())
-        return []
-
-    def _columns(self) -> tuple[Column, npt.NDArray[np.int64]]:
-        table = np.array(self._held, np.int64).reshape(-1, 4)
-        return table[:, 0], table[:, 1:]
-
-    def _keep(self, pattern: Column, triples: npt.NDArray[np.int64]) -> None:
-        self._held = [tuple(row) for row in np.column_stack([pattern, triples]).tolist()]
-
-    def close(self, at_tick: int) -> None:
-        self._dictionary.release(self._columns()[1].ravel(), at_tick)
-
-    def dump(self) -> Any:
-        return self._columns()
-
-    def load(self, state: Any) -> None:
-        some, triples = state
-        pattern = stored.one_of(stored.column(some), self._matcher.numbers)
-        self._keep(pattern, stored.triples(triples, self._dictionary, len(pattern)))
-        self._dictionary.hold(self._columns()[1].ravel())
 
 
 def seen(window: TimeWindow, at_ms: Column, t0_ms: int) -> tuple[Column, Column]:

@@ -48,9 +48,9 @@ class Window(ABC):
     """How it is written."""
 
     @property
-    @abstractmethod
     def kept_ms(self) -> int | None:
         """How long after its time a triple may still be seen; None if time does not tell."""
+        return None
 
     @property
     @abstractmethod
@@ -87,7 +87,11 @@ class TimeWindow(Window):
         """
 
     @property
-    def one_order(self) -> str | None:
+    @abstractmethod
+    def kept_ms(self) -> int | None: ...
+
+    @property
+    def one_order(self) -> None:
         return None
 
 
@@ -98,11 +102,7 @@ class CountWindow(Window):
     count: int
 
     @property
-    def kept_ms(self) -> int | None:
-        return None
-
-    @property
-    def one_order(self) -> str | None:
+    def one_order(self) -> str:
         return f"[{self}] counts the stream in order"
 
 
@@ -110,11 +110,7 @@ class ElementWindow(Window):
     """What it shows ends just before the next element of its stream."""
 
     @property
-    def kept_ms(self) -> int | None:
-        return None
-
-    @property
-    def one_order(self) -> str | None:
+    def one_order(self) -> str:
         return f"[{self}] is emptied by the stream's next element"
 
 
@@ -125,11 +121,7 @@ class SilenceWindow(Window):
     gap_ms: int
 
     @property
-    def kept_ms(self) -> int | None:
-        return None
-
-    @property
-    def one_order(self) -> str | None:
+    def one_order(self) -> str:
         return f"[{self}] ends when no element of the stream, asked for or not, has come for {format_duration(self.gap_ms)}"
 
 

@@ -1,7 +1,6 @@
-"""Windows that end by silence: all they hold leaves at once, when no element has come for a while.
+"""Windows whose content leaves together: just before the stream's next element, or when none has come for a while.
 
-Every element of the stream puts the end off, whether a pattern matches it or not; one that comes at the end or later begins
-anew. So rows enter without an end, and one expiry takes all of them out.
+Rows enter without an end, and all that is held is taken out at once.
 """
 
 from __future__ import annotations
@@ -16,8 +15,9 @@ from millstream.engine.pieces import Piece, without_end
 from millstream.engine.window_operators import NEVER, HoldingOperator, ticks
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators import stored
+from millstream.operators.deltas import consolidated
 from millstream.operators.matching import Matcher
-from millstream.operators.rows import ELEMENT, EXPIRY, FOREVER, tick
+from millstream.operators.rows import ELEMENT, EXPIRY, FOREVER, Deltas, tick
 from millstream.windows.window import SilenceWindow
 
 _Rows = npt.NDArray[np.int64]
@@ -25,19 +25,99 @@ _NONE = np.empty((0, 4), np.int64)
 _FEW = 1024
 
 
-class SilenceOperator(HoldingOperator):
-    """What it holds ends together, some time after the last element."""
+class TogetherOperator(HoldingOperator):
+    """Rows of pattern, s, p, o that leave together."""
+
+    def __init__(self, matcher: Matcher, dictionary: Dictionary) -> None:
+        self._matcher = matcher
+        self._dictionary = dictionary
+        self._parts: list[_Rows] = []
+        """What is held; a row that came again may be there again."""
+        self._size, self._compact = 0, _FEW
+        """How many rows these are, and how many they may be before they are looked through for repeats."""
+
+    def _hold(self, rows: _Rows, at_tick: int) -> None:
+        if len(rows):
+            self._dictionary.hold(rows[:, 1:].ravel())
+            self._parts.append(rows)
+            self._size += len(rows)
+        if self._size > self._compact:
+            distinct = self._distinct()
+            self._dictionary.hold(distinct[:, 1:].ravel())
+            self.close(at_tick)
+            self._parts, self._size, self._compact = [distinct], len(distinct), max(_FEW, 4 * len(distinct))
+
+    def _distinct(self) -> _Rows:
+        """What is held, each row once."""
+        rows = np.concatenate([_NONE, *self._parts])
+        zeros = np.zeros(len(rows), np.int64)
+        return consolidated(Deltas(rows, zeros, zeros, zeros + 1)).columns
+
+    def _taken(self, at_tick: int) -> _Rows:
+        """What was held, each row once, which it lets go of."""
+        if not self._parts:
+            return _NONE
+        rows = self._distinct()
+        self.close(at_tick)
+        return rows
+
+    def close(self, at_tick: int) -> None:
+        for rows in self._parts:
+            self._dictionary.release(rows[:, 1:].ravel(), at_tick)
+        self._parts, self._size, self._compact = [], 0, _FEW
+
+    def dump(self) -> Any:
+        return self._distinct()
+
+    def load(self, state: Any) -> None:
+        rows = stored.table(state, 4)
+        stored.one_of(rows[:, 0], self._matcher.numbers)
+        stored.triples(rows[:, 1:], self._dictionary)
+        self._hold(rows, NEVER)
+
+
+class ElementOperator(TogetherOperator):
+    """One element at a time, emptied as a change of its own before the stream's next."""
+
+    def arrive(self, batch: ElementBatch) -> list[Piece]:
+        if not len(batch):
+            return []
+        row, pattern = batch.matches(self._matcher)
+        element, triples, now = batch.element[row], batch.triples[row], batch.ticks
+        rows, ended = np.column_stack([pattern, triples]), element < len(batch) - 1
+        held, at = self._taken(int(now[0])), element[ended] + 1
+        self._dictionary.touch(triples[ended].ravel(), np.repeat(now[at], 3))
+        self._hold(rows[~ended], int(now[-1]))
+        gone, at = np.concatenate([held, rows[ended]]), np.concatenate([np.zeros(len(held), np.int64), at])
+        pieces = [
+            without_end(pattern, triples, now[element], batch.order[element] * 2 + 1, 1),
+            without_end(gone[:, 0], gone[:, 1:], now[at], batch.order[at] * 2, -1),
+        ]
+        return [piece for piece in pieces if len(piece)]
+
+    def _distinct(self) -> _Rows:
+        # An element has no repeats.
+        return self._parts[0] if self._parts else _NONE
+
+    def leave_one(self, at_tick: int) -> list[tuple[int, ...]]:
+        return [tuple(row) for row in self._taken(at_tick).tolist()]
+
+    def take_one(
+        self, rows: list[tuple[int, ...]], at_ms: int, total: int, triples: int, elements: int
+    ) -> list[tuple[int, ...]]:
+        if rows:
+            self._hold(np.array(rows, np.int64)[:, 1:], tick(at_ms, ELEMENT))
+        return []
+
+
+class SilenceOperator(TogetherOperator):
+    """Every element, matched or not, puts the end off; one that comes at the end or later begins anew."""
 
     acts = True
 
     def __init__(self, window: SilenceWindow, matcher: Matcher, dictionary: Dictionary) -> None:
+        super().__init__(matcher, dictionary)
         self._gap_ms = window.gap_ms
-        self._matcher = matcher
-        self._dictionary = dictionary
-        self._parts: list[_Rows] = []
-        """Rows of pattern, s, p, o; one that came again may be there again."""
-        self._size, self._compact = 0, _FEW
-        """How many these are, and how many they may be before they are looked through for repeats."""
         self._end = NEVER
         """When what is held ends, if nothing comes before."""
         self._has_triples = False
@@ -102,45 +182,20 @@ class SilenceOperator(HoldingOperator):
     def last_end(self) -> int:
         return self._last_end
 
-    def _hold(self, rows: _Rows, at_tick: int) -> None:
-        if len(rows):
-            self._dictionary.hold(rows[:, 1:].ravel())
-            self._parts.append(rows)
-            self._size += len(rows)
-        if self._size > self._compact:
-            distinct = np.unique(np.concatenate(self._parts), axis=0)
-            self._dictionary.hold(distinct[:, 1:].ravel())
-            self._taken(at_tick)
-            self._parts, self._size, self._compact = [distinct], len(distinct), max(_FEW, 2 * len(distinct))
-
     def _leave(self, at_tick: int) -> list[Piece]:
         """All that is held leaves."""
-        rows = np.unique(self._taken(at_tick), axis=0)
+        rows = self._taken(at_tick)
         now = np.full(len(rows), at_tick, np.int64)
         return [without_end(rows[:, 0], rows[:, 1:], now, now * 0, -1)] if len(rows) else []
 
-    def _taken(self, at_tick: int) -> _Rows:
-        """All it held, which it lets go of."""
-        rows = np.concatenate([_NONE, *self._parts])
-        self._dictionary.release(rows[:, 1:].ravel(), at_tick)
-        self._parts, self._size, self._compact = [], 0, _FEW
-        return rows
-
-    def close(self, at_tick: int) -> None:
-        self._taken(at_tick)
-
     def dump(self) -> Any:
-        rows = np.unique(np.concatenate([_NONE, *self._parts]), axis=0)
-        return self._last_end, self._end, self._has_triples, rows
+        return self._last_end, self._end, self._has_triples, super().dump()
 
     def load(self, state: Any) -> None:
         last_end, end, has_triples, rows = stored.items(state, 4)
         self._last_end = stored.whole(last_end, NEVER, FOREVER)
         self._end = stored.whole(end, NEVER, FOREVER)
         self._has_triples = stored.flag(has_triples)
-        held = stored.table(rows, 4)
-        stored.one_of(held[:, 0], self._matcher.numbers)
-        stored.triples(held[:, 1:], self._dictionary)
-        if len(held) and not self._has_triples:
+        super().load(rows)
+        if self._parts and not self._has_triples:
             raise ValueError("a window holds triples of elements that have none")
-        self._hold(held, NEVER)
