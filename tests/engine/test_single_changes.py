@@ -47,26 +47,36 @@ def test_patterns_answer_as_recomputed(scenario: Scenario) -> None:
     check(singly(scenario))
 
 
+stepping = st.tuples(st.integers(1, 20), st.integers(3, 10)).map(lambda x: f"RANGE {x[0]} STEP {x[1]}")
+lasting = st.one_of(st.integers(1, 8).map(lambda g: f"SESSION {g}"), st.integers(2, 9).map(lambda x: f"LANDMARK {x}"))
+
+
 @st.composite
-def stepwise(draw: st.DrawFn) -> Scenario:
-    """Many elements between two instants, and now and then something else."""
-    window = st.tuples(st.integers(1, 20), st.integers(3, 10)).map(lambda x: f"RANGE {x[0]} STEP {x[1]}")
-    blocks = [f"STREAM <{STREAMS[0]}> [{draw(window)}] {{ {draw(groups())} }}" for _ in range(draw(st.integers(1, 2)))]
+def one_by_one(draw: st.DrawFn, window: st.SearchStrategy[str], streams: list[str]) -> Scenario:
+    """Many elements, and now and then something else."""
+    names = st.sampled_from(streams)
+    blocks = [f"STREAM <{draw(names)}> [{draw(window)}] {{ {draw(groups())} }}" for _ in range(draw(st.integers(1, 2)))]
     blocks += [f"{{ {draw(groups())} }}"] if draw(st.booleans()) else []
     text = f"SELECT * WHERE {{ {' '.join(block.replace('_:x', f'_:x{i}') for i, block in enumerate(blocks))} }}"
     steps, now = [], draw(st.integers(-3, 3))
     for _ in range(draw(st.integers(5, 30))):
         now += draw(st.sampled_from([0, 0, 1, 1, 1, 2, 7]))
         call = draw(st.sampled_from(["push"] * 9 + ["insert", "delete", "advance"]))
-        target = STREAMS[0] if call == "push" else None
+        target = draw(names) if call == "push" else None
         steps.append(Step(call, target, () if call == "advance" else (draw(triples),), now))
     output = draw(st.sampled_from([None, "istream", "dstream", "rstream", "changes"]))
     return Scenario(text, output, 0, draw(st.sampled_from([0, 1])), tuple(steps))
 
 
 @settings(some, max_examples=100)
-@given(stepwise())
+@given(one_by_one(stepping, STREAMS[:1]))
 def test_what_waits_for_an_instant_answers_as_recomputed(scenario: Scenario) -> None:
+    check(scenario)
+
+
+@settings(some, max_examples=100)
+@given(one_by_one(lasting, STREAMS))
+def test_what_silence_or_a_grid_ends_answers_as_recomputed(scenario: Scenario) -> None:
     check(scenario)
 
 
@@ -170,6 +180,19 @@ def test_changes_and_elements_take_turns() -> None:
     engine.push(S, nt("d p b"), at_ms=3)
     engine.delete(nt("b q c"), at_ms=6)
     assert emitted(query) == ["2 +a b c", "3 +d b c", "5 -a b c", "6 -d b c"]
+
+
+def test_a_session_takes_the_short_way_and_ends_before_what_comes_next() -> None:
+    engine = Engine()
+    query = engine.register(over("SESSION 4", more="?y :q ?z"), output="changes")
+    engine.push(S, nt("a p b"), at_ms=1)
+    assert _taken(engine, "insert", nt("b q c"), at_ms=2) == 1
+    engine.push(S, nt("x r x"), at_ms=4)
+    assert engine._core.streams[S].lanes is not None
+    assert _taken(engine, "insert", nt("b q d"), at_ms=8) == 1
+    engine.push(S, nt("e p b"), at_ms=9)
+    engine.finish()
+    assert emitted(query) == ["2 +a b c", "8 -a b c", "9 +e b c", "9 +e b d", "13 -e b c", "13 -e b d"]
 
 
 def test_what_is_malformed_says_so_and_changes_nothing() -> None:
