@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import millstream.windows
 from millstream.language import parse_query
 from millstream.windows.kinds import KINDS, window_of
 from millstream.windows.window import FOREVER_MS, Takes, TimeWindow, Window, WindowKind
@@ -30,6 +32,7 @@ def read(text: str) -> Window:
     return found.window
 
 
+@settings(deadline=None)
 @given(some_windows())
 def test_a_window_is_read_as_it_is_written(window: WindowKind) -> None:
     assert read(str(window)) == window
@@ -76,3 +79,14 @@ def test_no_time_is_too_far_to_be_told(clause: object) -> None:
         assert [column.tolist() for column in window.interval(at_ms, 0)] == [
             list(some) for some in zip(*(window.interval(one, 0) for one in at_ms.tolist()), strict=True)
         ]
+
+
+def test_nobody_else_asks_which_kind_a_window_is() -> None:
+    package = Path(millstream.windows.__file__).parents[1]
+    others = [path for path in package.rglob("*.py") if path.parent.name != "windows"]
+    lines = [line for path in others for line in path.read_text("utf-8").splitlines() if "millstream.windows.kinds" in line]
+    assert {name for line in lines for name in line.split(" import ")[1].split(", ")} == {
+        "StreamWindow",
+        "window_of",
+        "words",
+    }
