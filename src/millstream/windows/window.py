@@ -10,15 +10,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from enum import Enum
-from typing import ClassVar, NamedTuple, TypeAlias, TypeVar
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 from millstream.windows.durations import format_duration
 
-Column: TypeAlias = npt.NDArray[np.int64]
-Time = TypeVar("Time", int, Column)
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+Time = TypeVar("Time", int, "npt.NDArray[np.int64]")
 """One time, or a column of them."""
 
 FOREVER_MS = 1 << 60
