@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +16,7 @@ from millstream.limits import Limits
 from millstream.pipeline.loading import load_datasets
 from millstream.pipeline.spread import Spread, StreamedSource, spread
 from millstream.pipeline.static import StaticData
-from tests.engine.scenarios import GRAPHS, STREAMS, queries, triples
+from tests.engine.scenarios import GRAPHS, NODES, PREDICATES, STREAMS, queries, triples
 from tests.pipeline.simulation import Element, Job, Row, in_order
 
 SOURCES = [StreamedSource(s) for s in STREAMS] + [StreamedSource(g, changes=True) for g in GRAPHS]
@@ -166,6 +167,23 @@ def test_a_cell_without_rows_tells_what_datasets_give_also_if_the_first_element_
     answers, _ = expected(setting)
     assert len(answers) == 9
     assert Counter(job.answers) == answers
+
+
+@pytest.mark.parametrize("changes", [False, True])
+@pytest.mark.parametrize("cells", [1, 2])
+def test_at_the_end_time_comes_to_what_a_lateness_held_back_though_no_cell_sees_it(cells: int, changes: bool) -> None:
+    #  0  1  2 .. 7  8        the last one matches nothing: windows close before it all the same
+    #  x                x
+    window = f"STREAM <{STREAMS[0]}> [RANGE 1 STEP 1] {{ ?x {PREDICATES[0]} ?y }}"
+    query = f"SELECT RSTREAM ?x {{ {{ {window} }} UNION {{ ?x {PREDICATES[0]} {NODES[2]} }} }}"
+    seen = Element((f"{NODES[0]} {PREDICATES[0]} {NODES[1]} .",), 0, 1)
+    unseen = Element((f"{NODES[0]} {PREDICATES[1]} {NODES[1]} .",), 8, 1)
+    sources, elements = ((SOURCES[0], SOURCES[3]), ((seen,), (unseen,))) if changes else ((SOURCES[0],), ((seen, unseen),))
+    setting = Setting(query, None, 2, (f"{NODES[0]} {PREDICATES[0]} {NODES[2]} .",), sources, elements)
+    job = simulated(setting, cells, 0, [1])
+    assert job is not None
+    assert {at_ms for at_ms, _, _ in job.answers} >= set(range(8))
+    assert Counter(job.answers) == expected(setting)[0]
 
 
 def test_cells_have_the_limits_of_their_job() -> None:

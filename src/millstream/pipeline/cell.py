@@ -21,7 +21,7 @@ from millstream.engine.datasets import Graph
 from millstream.engine.options import Options
 from millstream.engine.reporting import CloseReporter
 from millstream.operators import stored
-from millstream.operators.rows import ELEMENT, FOREVER, tick
+from millstream.operators.rows import ELEMENT, tick
 from millstream.pipeline.blobs import TERMS, graph_of, ids_of, numbers_of, read_blob, read_headers
 from millstream.pipeline.clock import FIRST_OF_ALL, Clock, Seen, times_of
 from millstream.pipeline.counts import NOTHING, Counts, counts_of
@@ -229,8 +229,6 @@ class Cell:
         held = self._held
         at_ms, source = self.clock.point
         due = (held["at_ms"] < at_ms) | ((held["at_ms"] == at_ms) & (held["source"] <= source))
-        if self.clock.ended:
-            due = np.ones(len(due), np.bool_)
         if due.all():
             found, self._held = held, no_rows()
         else:
@@ -243,10 +241,8 @@ class Cell:
         if self._spread.cells.whole:
             self._process_whole(rows)
         else:
-            # At the end also what a lateness held back has happened, in cells that have none of it too.
             point = tick(point_ms, ELEMENT)
-            upto = FOREVER if self.clock.ended else point if last is None else max(point, last)
-            self._process_tagged(rows, upto)
+            self._process_tagged(rows, point if last is None else max(point, last))
         if last is not None:
             self._core.dictionary.release(self._terms(rows), last)
             self._core.pass_time(last)
@@ -346,8 +342,7 @@ class Cell:
                 at_ms, part, element = clock.first
                 found.append((at_ms, number, part, element))
         first = min(found, default=None)
-        certain = first is not None and (first[:2] <= self.clock.point or self.clock.ended)
-        return first if certain else None
+        return first if first is not None and first[:2] <= self.clock.point else None
 
     def _finish(self) -> None:
         for source, clock in zip(self._spread.sources, self.clock.sources, strict=True):

@@ -110,9 +110,10 @@ class Clock:
         if lagging:
             reached = min(self._reached(i, s) for i, s in lagging)
         else:
-            # Nothing lags, so time is what the furthest source says.
-            reached = max((self._reached(i, s) for i, s in enumerate(self.sources)), default=(FIRST_OF_ALL, 0))
-            reached = (reached[0], len(self.sources))
+            # Nothing lags, so time is what the furthest source says; at the end also what a lateness held back has happened.
+            lateness_ms = 0 if over else self._lateness_ms
+            times_ms = (s.largest_ms - lateness_ms for s in self.sources if s.largest_ms is not None)
+            reached = (max(times_ms, default=FIRST_OF_ALL), len(self.sources))
         self.point = max(self.point, reached)
 
     def _reached(self, number: int, source: SourceClock) -> tuple[int, int]:
