@@ -80,7 +80,8 @@ define in_build
 PYTHONPATH=build/$(1) $(2) $(BIN)/python -m $(3)
 endef
 
-ASAN := LD_PRELOAD=$$(cc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc
+# The C++ library is loaded at once: AddressSanitizer looks for its exceptions when it starts, and Arrow throws some.
+ASAN := LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libstdc++.so.6)" ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc
 define with_asan
 @test -e "$$(cc -print-file-name=libasan.so)" || { echo "missing: AddressSanitizer (apt-get install gcc)"; exit 1; }
 endef
