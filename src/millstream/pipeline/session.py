@@ -162,9 +162,6 @@ def _settings(master: str | None, *, dedicated: bool) -> dict[str, str]:
             # Java only hands bytes on here. Its second compiler takes half of a trigger's processor time for minutes, and
             # what it makes of the little that is left to Java is no faster.
             settings["spark.driver.defaultJavaOptions"] += " -XX:TieredStopAtLevel=1"
-            # Nor is there anything to gain from Java made for each plan, whose compiler takes a second of the start.
-            settings["spark.sql.codegen.wholeStage"] = "false"
-            settings["spark.sql.codegen.factoryMode"] = "NO_CODEGEN"
     return settings
 
 
