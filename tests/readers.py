@@ -13,15 +13,16 @@ from typing import Any
 from pyoxigraph import Quad
 
 from millstream.errors import OptionError
-from millstream.ingest.elements import Choice, announced, choice_of, groups_of_events, groups_of_table
+from millstream.ingest.elements import Choice, announced, are_logged_graphs, choice_of, groups_of_events, groups_of_table
+from millstream.ingest.graph_log import MAX_WAITING
 from millstream.ingest.parts import Part, parts_of
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf import BlankScope, Change, Format, OnRejected, Rejections, StreamElement, parse_time_option
 from millstream.rdf.changes import changes_in, check_change_options
-from millstream.rdf.graphs import MAX_WAITING
 from millstream.rdf.grouping import check_element_option
 from millstream.rdf.inputs import ByteStream, files_of, is_readable, memory, name_of, open_file
 from millstream.rdf.timing import Group, TimeOption, Timing
+from tests.named_graphs import by_graph
 
 
 def read_elements(
@@ -82,7 +83,10 @@ def _groups(part: Part, element: str | None, option: TimeOption | None, max_wait
             return
         events, messages = found
         choice = choice_of(part, element, option, messages=messages)
-        groups = groups_of_events(part, events, choice, messages=messages, max_waiting=max_waiting)
+        if are_logged_graphs(part, choice, messages=messages):
+            groups = by_graph(events, part.rejections, timed=True, max_waiting=max_waiting)
+        else:
+            groups = groups_of_events(part, events, choice, messages=messages)
         yield from ((group, choice) for group in groups)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from millstream import Engine
-from millstream.ingest import Columns, scanning
+from millstream.ingest import Columns, gathering, scanning
 from millstream.ingest.graph_log import GraphLog
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanner
@@ -132,22 +132,32 @@ QUERIES = (
 )
 
 
+def as_trig(line: str) -> str:
+    terms = line.split()
+    return f"{terms[3]} {{ {' '.join(terms[:3])} }}\n" if len(terms) == 5 else line
+
+
+@pytest.mark.parametrize("ending", ["nq", "trig"])
 @pytest.mark.parametrize("query", QUERIES)
-def test_an_engine_answers_as_from_the_readers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, query: str) -> None:
-    text = "".join(log_text(80))
-    (tmp_path / "log.nq").write_text(text)
+def test_an_engine_answers_as_from_the_readers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, query: str, ending: str
+) -> None:
+    log = tmp_path / f"log.{ending}"
+    log.write_text("".join(line if ending == "nq" else as_trig(line) for line in log_text(80)))
     fast, slow = Engine(), Engine()
     answers = [engine.register(query) for engine in (fast, slow)]
     monkeypatch.setattr(scanning, "CHUNK_BYTES", 300)
-    fast.read("http://e/s", tmp_path / "log.nq", time="prov", element="graph")
+    monkeypatch.setattr(gathering, "CHUNK_STATEMENTS", 7)
+    fast.read("http://e/s", log, time="prov", element="graph")
     rejected: list[Rejected] = []
-    for element in read_elements(tmp_path / "log.nq", on_rejected=rejected.append):
+    for element in read_elements(log, on_rejected=rejected.append):
         slow.push("http://e/s", element.triples, at_ms=element.at_ms)
     for engine in (fast, slow):
         engine.finish()
     found, wanted = (each.take_table() for each in answers)
     assert wanted.num_rows > 10
-    assert found.equals(wanted)
+    # The answers of one change have no order.
+    assert sorted(map(str, found.to_pylist())) == sorted(map(str, wanted.to_pylist()))
     counted = ("elements", "triples", "late", "answers")
     assert {name: fast.stats[name] for name in counted} == {name: slow.stats[name] for name in counted}
     assert fast.stats["late"] > 5

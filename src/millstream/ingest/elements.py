@@ -28,11 +28,11 @@ from itertools import chain
 from millstream.errors import OptionError
 from millstream.ingest.parts import Part
 from millstream.rdf.formats import Format
-from millstream.rdf.graphs import MAX_WAITING, by_graph
 from millstream.rdf.grouping import (
     by_document,
     by_file,
     by_graph_of_document,
+    by_named_graph,
     by_statement,
     by_subject,
 )
@@ -86,10 +86,14 @@ def _default_element(part: Part, time: TimeOption, *, messages: bool) -> str:
     return "line"
 
 
-def groups_of_events(
-    part: Part, events: Iterator[Event], choice: Choice, *, messages: bool, max_waiting: int = MAX_WAITING
-) -> Iterator[Group]:
-    """The statements of a part as what is to become elements."""
+def are_logged_graphs(part: Part, choice: Choice, *, messages: bool) -> bool:
+    """Whether elements are named graphs whose times the log around them states: those of `millstream.ingest.graph_log`."""
+    in_log = choice.element == "graph" and not messages and part.format not in _DOCUMENTS
+    return in_log and choice.time.kind is TimeKind.PROV
+
+
+def groups_of_events(part: Part, events: Iterator[Event], choice: Choice, *, messages: bool) -> Iterator[Group]:
+    """The statements of a part as what is to become elements; all but graphs in a log that states their times."""
     documents = messages or part.format in _DOCUMENTS
     match choice.element:
         case "line":
@@ -100,7 +104,7 @@ def groups_of_events(
             return by_file(events)
     if documents:
         return by_graph_of_document(events, part.rejections)
-    return by_graph(events, part.rejections, timed=choice.time.kind is TimeKind.PROV, max_waiting=max_waiting)
+    return by_named_graph(events, part.rejections)
 
 
 def groups_of_table(part: Part, choice: Choice) -> Iterator[Group]:

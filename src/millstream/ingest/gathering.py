@@ -6,7 +6,9 @@ Quads go through their text to the scanner kernel: for a chunk that costs less t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,13 +16,15 @@ from pyoxigraph import Quad, Triple
 
 from millstream.errors import DataError
 from millstream.ingest.chunk import Chunk
-from millstream.ingest.columns import Columns, repeats
+from millstream.ingest.columns import Columns, Ids, repeats
 from millstream.ingest.elements import Choice
+from millstream.ingest.graph_log import GraphLog
 from millstream.ingest.parts import Part
 from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.scanner import Scanner
+from millstream.kernels.scanner import Scanned, Scanner
 from millstream.kernels.scanner_summary import Summary
 from millstream.rdf import Change, Rejections
+from millstream.rdf.statements import Event, Mark
 from millstream.rdf.timing import Group, Timing
 
 CHUNK_BYTES = 1 << 23
@@ -57,6 +61,26 @@ def _statements(quads: list[Quad], named: bool) -> Sequence[Quad | Triple]:
     return tuple(dict.fromkeys(quad.triple for quad in quads))
 
 
+def read_graph_statements(part: Part, events: Iterator[Event]) -> Iterator[Chunk]:
+    """Statements of a log whose named graphs are elements, as `GraphLog` has it."""
+    log: list[GraphLog] = []
+    entries = (Entry(event.quads, event.line or 0) for event in events if not isinstance(event, Mark))
+
+    def log_of(dictionary: Dictionary) -> GraphLog:
+        if not log:
+            log.append(GraphLog(dictionary, part.rejections))
+        return log[0]
+
+    def encode(waiting: _Waiting, dictionary: Dictionary, summary: Summary | None) -> Columns:
+        # Without the summary: only who sees every quad knows where a graph ends.
+        found = waiting.scan(dictionary, None)
+        return log_of(dictionary).take(replace(found, line=waiting.numbers()[found.line - 1]))
+
+    for waiting in _portions(entries, part, None, graphs=True):
+        yield Chunk(partial(encode, waiting))
+    yield Chunk(lambda dictionary, summary: log_of(dictionary).finish())
+
+
 def read_quads_of(part: Part, quads: Iterator[Quad]) -> Iterator[Chunk]:
     """Quads of a part, each by itself and without a time."""
     return gathered((Entry((quad,)) for quad in quads), part, rate=None, graphs=True)
@@ -82,17 +106,21 @@ def gathered(entries: Iterator[Entry], part: Part, *, rate: Fraction | None, gra
 
     Should reading fail, what came before is a chunk as well.
     """
+    return (Chunk(waiting.encode) for waiting in _portions(entries, part, rate, graphs=graphs))
+
+
+def _portions(entries: Iterator[Entry], part: Part, rate: Fraction | None, *, graphs: bool) -> Iterator[_Waiting]:
     waiting = _Waiting(part.rejections, rate, graphs)
     try:
         for entry in entries:
             waiting.add(entry)
             if waiting.is_full or not part.is_all_there:
-                yield Chunk(waiting.encode)
+                yield waiting
                 waiting = _Waiting(part.rejections, rate, graphs)
     except DataError:
-        yield Chunk(waiting.encode)
+        yield waiting
         raise
-    yield Chunk(waiting.encode)
+    yield waiting
 
 
 class _Waiting:
@@ -116,11 +144,21 @@ class _Waiting:
         self._size += sum(map(len, lines))
         self._entries.append(entry)
 
-    def encode(self, dictionary: Dictionary, summary: Summary | None) -> Columns:
-        """All of them; blank nodes have their names already."""
+    def numbers(self) -> Ids:
+        """What stands for the time of an entry, for each of its statements."""
+        sizes = [len(entry.statements) for entry in self._entries]
+        return np.repeat(np.array([entry.at_ms for entry in self._entries], np.int64), sizes)
+
+    def scan(self, dictionary: Dictionary, summary: Summary | None) -> Scanned:
+        """All statements, a line each; blank nodes have their names already."""
         found = Scanner(dictionary, graphs=self._graphs, summary=summary).feed("".join(self._lines).encode(), True)
         for _, _, reason, text in found.errors:
             self._rejections.reject(reason, text=text)
+        return found
+
+    def encode(self, dictionary: Dictionary, summary: Summary | None) -> Columns:
+        """All of them, each triple of an entry once."""
+        found = self.scan(dictionary, summary)
         sizes = np.array([len(entry.statements) for entry in self._entries], np.int64)
         # Each statement is one line, so lines tell statements apart even where one was refused.
         element = np.repeat(np.arange(len(sizes)), sizes)[found.line - 1]

@@ -1,9 +1,12 @@
-"""Named graphs of N-Quads as elements, from the scanner's columns: the fast form of `millstream.rdf.graphs`.
+"""Named graphs of a log as elements, with `prov:generatedAtTime` as their times, from the scanner's columns.
 
-The same rules, a run of quads at a time instead of quad by quad: a run ends where those of another graph begin, or where its
-time is stated behind it; elements keep the order of their graphs, so one whose time is still to come holds back those
-behind it. What waits from one chunk to the next is held in the dictionary, since ids of terms that nobody holds are given
-to others.
+The quads of a graph follow each other; what the default graph says about a graph's time may come before or after them,
+or stand inside the graph, where it is part of the element. A run of quads ends where those of another graph begin, or
+where its time is stated behind it, so that a graph's name can serve again for the next element.
+
+Elements keep the order of their graphs: one whose time is still to come holds back those behind it, up to a number of
+statements, after which it is set aside. That bounds memory and delay. What waits from one chunk to the next is held in the
+dictionary, since ids of terms that nobody holds are given to others.
 """
 
 from __future__ import annotations
@@ -19,7 +22,6 @@ from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanned
 from millstream.rdf import Rejections
 from millstream.rdf.canonical import term_of
-from millstream.rdf.graphs import MAX_WAITING
 from millstream.rdf.grouping import OUTSIDE_GRAPHS
 from millstream.rdf.times import date_time_ms, time_ms
 from millstream.rdf.timing import GENERATED_AT_TIME
@@ -28,6 +30,7 @@ from millstream.rdf.timing import GENERATED_AT_TIME
 SUBJECT, PREDICATE, OBJECT, GRAPH, LINE = range(5)
 _DATE_TIME = '"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
 _PAST = -(1 << 62)
+MAX_WAITING = 1_000_000
 
 
 @dataclass(slots=True)

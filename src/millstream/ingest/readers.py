@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from millstream.ingest.chunk import Chunk, Want
 from millstream.ingest.clean_tables import CleanTable, clean_table, table_columns
 from millstream.ingest.columns import NOTHING, Columns
-from millstream.ingest.elements import Choice, announced, choice_of, groups_of_events, groups_of_table
-from millstream.ingest.gathering import read_changes_of, read_groups, read_quads_of
+from millstream.ingest.elements import Choice, announced, are_logged_graphs, choice_of, groups_of_events, groups_of_table
+from millstream.ingest.gathering import read_changes_of, read_graph_statements, read_groups, read_quads_of
 from millstream.ingest.parts import Part
 from millstream.ingest.scanning import read_graphs, read_lines
 from millstream.kernels.dictionary import Dictionary
@@ -71,6 +71,9 @@ def read_part(part: Part, want: Want, timings: Timings) -> Iterator[Chunk]:
             return
         events, messages = found
         choice = choice_of(part, want.element, want.option, messages=messages)
+        if are_logged_graphs(part, choice, messages=messages):
+            yield from read_graph_statements(part, events)
+            return
         groups = groups_of_events(part, events, choice, messages=messages)
         yield from read_groups(part, groups, choice, timings(choice), graphs=want.graphs)
 

@@ -1,4 +1,4 @@
-"""What an element is: the option `element`, for everything but named graphs in a log (see graphs.py).
+"""What an element is: the option `element`, for everything but named graphs in a log that states their times.
 
 | option    | an element is                                                                                            |
 |-----------|----------------------------------------------------------------------------------------------------------|
@@ -80,6 +80,27 @@ def by_subject(events: Iterator[Event]) -> Iterator[Group]:
             quads = []
         if not isinstance(event, Mark) and event.quads:
             quads, line, about = list(event.quads), event.line, _subject_of(event.quads)
+    if quads:
+        yield Group(quads, line)
+
+
+def by_named_graph(events: Iterator[Event], rejections: Rejections) -> Iterator[Group]:
+    """Each run of a named graph's quads a group; times that the default graph states are not asked for."""
+    quads: list[Quad] = []
+    line: int | None = None
+    for event in events:
+        if isinstance(event, Mark):
+            continue
+        for quad in event.quads:
+            if isinstance(quad.graph_name, DefaultGraph):
+                if not is_graph_time(quad):
+                    rejections.reject(OUTSIDE_GRAPHS, line=event.line, column=1, text=f"{quad} .")
+                continue
+            if quads and quads[0].graph_name != quad.graph_name:
+                yield Group(quads, line)
+                quads = []
+            line = line if quads else event.line
+            quads.append(quad)
     if quads:
         yield Group(quads, line)
 
