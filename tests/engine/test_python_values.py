@@ -234,12 +234,13 @@ def test_a_column_of_polars_has_the_type_of_its_values(values: list[Any], kind: 
 
 @pytest.mark.parametrize(
     ("values", "kind"),
-    [([1, None], "Int64"), ([2**60, None], "Int64"), ([True], "boolean"), ([0.5], "float64"), (["x"], "object")],
+    [([1, None], "Int64"), ([2**60, None], "Int64"), ([True], "boolean"), ([0.5], "float64"), (["x"], "text")],
 )
 def test_a_column_of_pandas_has_the_type_of_its_values(values: list[Any], kind: str) -> None:
     frame = frame_query(values).to_pandas()
     assert list(frame.columns) == ["at_ms", "weight", "s", "v"]
-    assert str(frame["v"].dtype) == kind
+    # Text has a type of its own from pandas 3 on.
+    assert str(frame["v"].dtype) in (("object", "str") if kind == "text" else (kind,))
     assert [None if value is pd.NA else value for value in frame["v"]] == values
     assert list(frame["s"]) == [f"http://e/{n}" for n in range(len(values))]
 
