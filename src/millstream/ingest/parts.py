@@ -43,6 +43,8 @@ class Part:
     base: str | None = None
     open: Callable[[], AbstractContextManager[Readable]] | None = None
     table: Any = None
+    data: memoryview | None = None
+    """All its bytes, if they are in memory."""
     path: Path | None = None
     # One of several documents, which makes it an element by itself.
     is_document: bool = False
@@ -169,7 +171,8 @@ def _parts_of(
         return iter((Part(FormatChoice(Format.ARROW), rejections, scope, base, table=source),))
     if isinstance(source, bytes | bytearray | memoryview):
         chosen = chosen_format("<bytes>", format)
-        return iter((Part(chosen, rejections, scope, base, open=lambda: memory(source)),))
+        data = memoryview(source).cast("B")
+        return iter((Part(chosen, rejections, scope, base, open=lambda: memory(source), data=data),))
     if is_readable(source):
         chosen = chosen_format(name, format)
         # The caller opened it, so the caller closes it.
