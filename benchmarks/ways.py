@@ -71,13 +71,13 @@ def pushed(query: str, answer: bool) -> Way:
     return followed(lambda: engine.push(STREAM, triple(9), at_ms=9))
 
 
-def read(text: Callable[[int], str], **options: str) -> Way:
+def read(text: Callable[[int], str], **options: Any) -> Way:
     """One element read from bytes."""
     engine = Engine()
     engine.register(JOIN)
     for number in range(2):
-        engine.read(STREAM, text(number).encode(), **options)  # type: ignore[arg-type]
-    return followed(lambda: engine.read(STREAM, text(9).encode(), **options))  # type: ignore[arg-type]
+        engine.read(STREAM, text(number).encode(), **options)
+    return followed(lambda: engine.read(STREAM, text(9).encode(), **options))
 
 
 def named_graph(number: int) -> str:

@@ -63,6 +63,11 @@ def test_what_cannot_be_put_back_is_read_as_well() -> None:
     assert read(Pipe(LINES.encode()), format="nt")[0] == FOUND
 
 
+def test_a_view_of_bytes_with_gaps_is_read_as_its_bytes() -> None:
+    spread = b"".join(bytes([byte, 0]) for byte in LINES.encode())
+    assert read(memoryview(spread)[::2], format="nt") == read(LINES.encode(), format="nt")
+
+
 def test_a_message_log_is_read_by_messages() -> None:
     log = f'VERSION "1.2-messages"\n{nt("a p b", "a p c")}\nMESSAGE\n{nt("d p e")}\n'.encode()
     assert read(io.BytesIO(log), format="nt") == read(log, format="nt")

@@ -113,13 +113,13 @@ def test_a_source_goes_on_where_a_snapshot_was(
     assert found[:2] == wanted[:2]
 
 
-def taken(source: object, since: bytes | None = None, **options: str) -> list[tuple[int, bytes]]:
+def taken(source: object, since: bytes | None = None, **options: Any) -> list[tuple[int, bytes]]:
     """How many elements each chunk has, and the position behind it."""
     from millstream.kernels.dictionary import Dictionary
 
     dictionary = Dictionary()
     found = []
-    for chunk in chunks_of(source, Want(**options), since):  # type: ignore[arg-type]
+    for chunk in chunks_of(source, Want(**options), since):
         columns: Columns = chunk.encode(dictionary, None)
         found.append((columns.elements, chunk.position))
     return found
@@ -147,7 +147,9 @@ def test_a_file_that_has_lost_elements_is_told(tmp_path: Path) -> None:
         taken(path, position, time="rate:1")
 
 
-@pytest.mark.parametrize("since", [b"7", b"{}x", b'{"done": 3}', b'{"taken": -1}', b'{"other": 1}', b"\xff"])
+@pytest.mark.parametrize(
+    "since", [b"7", b"{}x", b'{"done": 3}', b'{"taken": -1}', b'{"other": 1}', b'{"prefix": "x> <"}', b"\xff"]
+)
 def test_what_is_no_position_is_told(tmp_path: Path, since: bytes) -> None:
     (tmp_path / "a.nt").write_text("")
     with pytest.raises(OptionError, match="is no position in files"):

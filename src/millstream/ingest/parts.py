@@ -171,8 +171,10 @@ def _parts_of(
         return iter((Part(FormatChoice(Format.ARROW), rejections, scope, base, table=source),))
     if isinstance(source, bytes | bytearray | memoryview):
         chosen = chosen_format("<bytes>", format)
-        data = memoryview(source).cast("B")
-        return iter((Part(chosen, rejections, scope, base, open=lambda: memory(source), data=data),))
+        # A view with gaps is no text that a scanner could go along.
+        whole = source if memoryview(source).c_contiguous else bytes(source)
+        data = memoryview(whole).cast("B")
+        return iter((Part(chosen, rejections, scope, base, open=lambda: memory(whole), data=data),))
     if is_readable(source):
         chosen = chosen_format(name, format)
         # The caller opened it, so the caller closes it.

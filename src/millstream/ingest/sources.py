@@ -52,6 +52,9 @@ class Position:
             found = cls(**json.loads(data))
             if not isinstance(found.done, list) or min(found.taken, found.set_aside, found.before) < 0:
                 raise ValueError
+            # It becomes part of labels.
+            if not isinstance(found.prefix, str) or not (found.prefix.isascii() and found.prefix.isalnum()):
+                raise ValueError
         except (ValueError, TypeError):
             raise OptionError(f"since: {data[:60]!r} is no position in files") from None
         return found

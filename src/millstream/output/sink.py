@@ -77,6 +77,7 @@ class FormatSink:
         return ""
 
     def rows(self, answers: pa.Table) -> str:
+        """Answers as text; a format that is none has a `write` of its own."""
         raise NotImplementedError
 
     def end(self) -> str:
