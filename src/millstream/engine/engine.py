@@ -163,22 +163,20 @@ class Engine:
         # As `serialised` does it, which for so short a call would be a twentieth of it.
         with core.lock:
             time_ms = checked_time(at_ms)
-            state = core.stream(stream)
-            element = Element(state.iri, self._encode(state, triples))
+            text, scope = self._encoder.text_of(triples)
             if core.pending.may_overflow() or (core.repeating and self._caution.has_gap(time_ms)):
-                self._offer_cautiously(time_ms, element)
-            else:
-                self._offer(time_ms, element)
+                self._caution.try_out(lambda engine: engine._push(stream, text, scope, time_ms))
+            self._push(stream, text, scope, time_ms)
         if core.outbox:
             core.outbox.deliver()
 
-    def _encode(self, stream: Stream, triples: object) -> Intake:
-        """The triples of one element, as far as somebody who reads the stream may ask for them."""
-        intake = self._encoder.encode(triples, stream.scanner)
-        if stream.counted and intake.total > 1 and stream.summary is not None:
+    def _push(self, stream: str, text: str | bytes, scope: str, at_ms: int) -> None:
+        state = self._core.stream(stream)
+        intake = self._encoder.scan(text, scope, state.scanner)
+        if state.counted and intake.total > 1 and state.summary is not None:
             # Repeats must be known even of triples that nobody asks for.
-            return self._encoder.encode(triples)
-        return intake
+            intake = self._encoder.scan(text, scope)
+        self._offer(at_ms, Element(state.iri, intake))
 
     @delivering
     @serialised

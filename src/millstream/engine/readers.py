@@ -50,13 +50,10 @@ class Readers:
 
     def _matching(self, batch: Elements) -> list[QueryRun]:
         if self._patterns is None:
-            inputs = [
-                (number, i) for number, run in enumerate(self._sometimes) for i in run.contents.of_stream(self._stream)
-            ]
+            read = [run.contents.of_stream(self._stream) for run in self._sometimes]
             # Places that must be equal and filters are for the queries themselves.
-            self._patterns = Patterns(
-                [(n, ids, []) for n, inputs in enumerate(read) for i in inputs for ids in i.matcher.ids]
-            )
+            asked = [(number, ids) for number, inputs in enumerate(read) for i in inputs for ids in i.matcher.ids]
+            self._patterns = Patterns([(number, ids, []) for number, ids in asked])
         return [self._sometimes[number] for number in sorted(self._patterns.numbers_in(batch))]
 
     def settle(self) -> None:

@@ -35,22 +35,22 @@ class Encoder:
 
         `scanner` reads them, if somebody asks for some of them only.
         """
+        return self.scan(*self.text_of(triples), scanner)
+
+    def scan(self, text: str | bytes, scope: str, scanner: Scanner | None = None) -> Intake:
+        """As `encode`, from N-Triples and the scope of its blank nodes."""
         scanner = scanner or self._scanner
-        if type(triples) is str and "_:" not in triples:
-            text: str | bytes = triples
-            scope = ""
-        else:
-            text, scope = self.text_of(triples)
         try:
             intake = scanner.whole(text, scope)
         except UnicodeEncodeError:
-            intake = scanner.whole(triples.encode("utf-8", "surrogatepass"), scope)  # type: ignore[attr-defined]
+            assert isinstance(text, str)
+            intake = scanner.whole(text.encode("utf-8", "surrogatepass"), scope)
         if scanner.errors:
             line, column, reason, shown = scanner.errors[0]
             raise DataError(reason, source="triples", line=line, column=column, text=shown)
         return intake
 
-    def text_of(self, triples: object) -> tuple[bytes, str]:
+    def text_of(self, triples: object) -> tuple[str | bytes, str]:
         """N-Triples of what a caller passed, and the scope of its blank nodes; without one, labels are as they are."""
         if isinstance(triples, str | bytes):
             return self._scoped(triples)
@@ -58,11 +58,11 @@ class Encoder:
             # Strings and Python values go to the scanner as text; objects and what is odd are looked at one by one.
             return self._scoped(lines)
         # Objects keep their blank nodes, so their text must not be scoped again.
-        return "".join([f"{t} .\n" for t in coerce_triples(triples)]).encode(), ""
+        return "".join([f"{t} .\n" for t in coerce_triples(triples)]), ""
 
-    def _scoped(self, text: str | bytes) -> tuple[bytes, str]:
-        data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-        return data, self.scope() if b"_:" in data else ""
+    def _scoped(self, text: str | bytes) -> tuple[str | bytes, str]:
+        has_labels = "_:" in text if isinstance(text, str) else b"_:" in text
+        return text, self.scope() if has_labels else ""
 
 
 def encoded(
