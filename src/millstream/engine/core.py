@@ -221,21 +221,22 @@ class Core:
 
     def process(self, at_ms: int, what: Happening) -> None:
         """The next thing that happens."""
-        at_tick = tick(at_ms, ELEMENT)
-        self.pass_time(at_tick)
+        at_tick = at_ms * 4 + ELEMENT
+        if self.feeding.active:
+            self.pass_time(at_tick)
         if isinstance(what, Element):
-            self._element(what, at_ms)
+            stream, intake = self.stream(what.stream), what.intake
+            batch = Elements.of_one(stream.iri, at_ms, intake, stream.triples, stream.elements + 1)
+            self.hand_on(stream, batch, 1, intake.total)
+            if self.feeding.active:
+                self.feeding.process()
         else:
             self.change_graph(what, at_tick)
-        self.pass_time(at_tick + 1)
-        self.keep_house()
-
-    def _element(self, element: Element, at_ms: int) -> None:
-        stream, intake = self.stream(element.stream), element.intake
-        batch = Elements.of_one(stream.iri, at_ms, intake, stream.triples, stream.elements + 1)
-        self.hand_on(stream, batch, 1, intake.total)
         if self.feeding.active:
-            self.feeding.process()
+            self.pass_time(at_tick + 1)
+        elif at_tick >= self.before:
+            self.before = at_tick + 1
+        self.keep_house()
 
     def process_batch(self, stream: Stream, batch: Elements, elements: int) -> None:
         """Elements that happen next; `elements` counts those left out of the batch as well."""

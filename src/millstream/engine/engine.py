@@ -281,13 +281,14 @@ class Engine:
     def _offer(self, at_ms: int, what: Happening) -> None:
         """Takes something that happens at a time, unless that time has passed."""
         ordering = self._ordering
+        if ordering.is_next(at_ms):
+            ordering.see(at_ms)
+            self._core.process(at_ms, what)
+            return
         if not ordering.takes(at_ms):
             self._aside.untimely(at_ms, what)
             return
         ordering.see(at_ms)
-        if ordering.passes_through:
-            self._core.process(at_ms, what)
-            return
         self._core.dictionary.hold(triples_of(what).ravel())
         ordering.hold(at_ms, what)
         self._release(ordering.due(ordering.reached_ms))

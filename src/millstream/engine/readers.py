@@ -6,7 +6,7 @@ elements only if one of them does. What else it would have seen of them, how lon
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from millstream.engine.run import QueryRun
 from millstream.kernels.elements import Elements
@@ -36,17 +36,22 @@ class Readers:
 
     def take(self, batch: Elements) -> None:
         """Shows elements to the queries they concern."""
-        if len(self._runs) == 1 or len(batch) > _FEW:
-            concerned: Iterable[QueryRun] = tuple(self._runs)
-        else:
-            concerned = [*self._always, *self._matching(batch)]
-            if batch.last_total > batch.triples_before and batch.prolongs:
-                self._skipped_ms = batch.last_ms
-        for run in concerned:
-            run.elements(batch)
-        if self._ending and len(self._runs) > 1:
-            for run in self._ending:
-                run.report_due(batch.last_tick)
+        if len(batch) > _FEW:
+            for run in tuple(self._runs):
+                run.elements(batch)
+            return
+        if batch.rows or self._always:
+            for run in self._concerned(batch):
+                run.elements(batch)
+        if batch.last_total > batch.triples_before and batch.prolongs:
+            self._skipped_ms = batch.last_ms
+        for run in self._ending:
+            run.report_due(batch.last_tick)
+
+    def _concerned(self, batch: Elements) -> Sequence[QueryRun]:
+        if len(self._runs) == 1:
+            return tuple(self._runs)
+        return [*self._always, *self._matching(batch)] if batch.rows else self._always
 
     def _matching(self, batch: Elements) -> list[QueryRun]:
         if self._patterns is None:

@@ -46,6 +46,10 @@ class QueryRun:
         self.tick = NEVER
         self.contents = Contents(operator, dictionary, t0_ms)
         self.streams: frozenset[str] = frozenset()
+        self._closing: list[tuple[Outlet, CloseReporter]] = []
+        """The queries that answer when windows close."""
+        self._may_be_first = True
+        """Whether what the datasets gave at registration may still wait to be reported."""
         self._unshown: list[Input] = []
         """What only the query reads that came last."""
         # What emits everything after every change has a run of its own. Its windows close and expire, also those whose
@@ -62,6 +66,8 @@ class QueryRun:
         self.outlets.append(outlet)
         self._unshown = self.contents.add(query.windows, root)
         self.streams |= outlet.streams
+        self._may_be_first = True
+        self._closing = [(o, o.reporter) for o in self.outlets if isinstance(o.reporter, CloseReporter)]
         if isinstance(outlet.reporter, EverythingReporter):
             assert len(self.outlets) == 1
             self._everything = outlet.reporter
@@ -75,6 +81,7 @@ class QueryRun:
         self.operator.drop(outlet.root, at_tick)
         self.contents.drop(outlet.root, at_tick)
         outlet.reporter.close()
+        self._closing = [(o, o.reporter) for o in self.outlets if isinstance(o.reporter, CloseReporter)]
         self.streams = frozenset(iri for other in self.outlets for iri in other.streams)
 
     @property
@@ -207,7 +214,10 @@ class QueryRun:
 
     def elements(self, batch: Elements) -> None:
         """Elements of one of its streams."""
-        first = [o for o in self.outlets if o.has_first_change_ahead and batch.stream in o.streams]
+        first: list[Outlet] = []
+        if self._may_be_first:
+            first = [o for o in self.outlets if o.has_first_change_ahead and batch.stream in o.streams]
+            self._may_be_first = self.has_first_change_ahead
         if first and len(batch) > 1:
             # The first change is reported together with what the datasets gave.
             self.elements(batch.slice(0, 1))
@@ -216,9 +226,9 @@ class QueryRun:
             for place in range(len(batch)):
                 self._element(batch.slice(place, place + 1), self._everything)
             return
-        for outlet in self.outlets:
-            if isinstance(outlet.reporter, CloseReporter) and batch.stream in outlet.streams:
-                outlet.reporter.first_element(batch.first_ms)
+        for outlet, reporter in self._closing:
+            if batch.stream in outlet.streams:
+                reporter.first_element(batch.first_ms)
         last = batch.last_tick
         # Arrivals first: they may put off what is due.
         self.contents.take(batch, last)
