@@ -30,7 +30,8 @@ cdef class Patterns:
         given = [(int(number), tuple(ids), [tuple(pair) for pair in equal]) for number, ids, equal in patterns]
         scanned, others = [], []
         for number, ids, equal in given:
-            is_plain = ids[1] >= 0 and (ids[0] < 0 or ids[2] < 0) and equal in ([], [(0, 2)])
+            ends = (ids[0] >= 0) + (ids[2] >= 0)
+            is_plain = ids[1] >= 0 and (ends == 0 if equal == [(0, 2)] else ends < 2 and not equal)
             (scanned if is_plain else others).append((number, ids, equal))
         self.scan = Scan([ids for _, ids, _ in scanned], [bool(equal) for _, _, equal in scanned]) if scanned else None
         self.number_of = <int64_t*>calloc(max(1, len(scanned)), sizeof(int64_t))

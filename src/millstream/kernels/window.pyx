@@ -345,6 +345,11 @@ cdef class CountingWindow(WindowOperator):
             self.enter(rows[i, 0], row, NEVER)
 
     @property
+    def queued(self):
+        """How many rows wait, those included that a later one stands for."""
+        return self.last - self.first
+
+    @property
     def last_number(self):
         """The number of the last row, 0 without any."""
         return self.queue[(self.last - 1) * WORDS] if self.last > self.first else 0
