@@ -48,6 +48,25 @@ class Arrivals:
         if columns.fault is not None:
             raise columns.fault
 
+    def take_intakes(self, stream: Stream, times: list[int], intakes: list[Intake]) -> None:
+        """Elements that callers passed, each with its time, as if they came one by one."""
+        engine, core = self._engine, self._core
+        if not times:
+            return
+        at_ms = np.array(times, np.int64)
+        together = self._ordering.passes_through and self._ordering.takes_all(at_ms) and not core.repeating
+        if together and not core.pending.may_overflow():
+            batch = Elements.of(stream.iri, times, intakes, stream.triples, stream.elements + 1)
+            engine._offer_batch(stream, batch, len(batch))
+            return
+        held = np.concatenate([intake.triples.ravel() for intake in intakes])
+        core.dictionary.hold(held)
+        try:
+            for time_ms, intake in zip(times, intakes, strict=True):
+                engine._offer_cautiously(time_ms, Element(stream.iri, intake))
+        finally:
+            core.dictionary.release(held, NEVER)
+
     def _elements(self, stream: Stream, columns: Columns) -> None:
         if not self._ordering.passes_through:
             self._one_by_one(stream, columns)

@@ -226,7 +226,7 @@ class Core:
             self.pass_time(at_tick)
         if isinstance(what, Element):
             stream, intake = self.stream(what.stream), what.intake
-            batch = Elements.of_one(stream.iri, at_ms, intake, stream.triples, stream.elements + 1)
+            batch = Elements.of(stream.iri, [at_ms], [intake], stream.triples, stream.elements + 1)
             self.hand_on(stream, batch, 1, intake.total)
             if self.feeding.active:
                 self.feeding.process()

@@ -6,7 +6,7 @@ it is held until the largest time seen, less the lateness, has reached it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from time import sleep
 
@@ -21,6 +21,7 @@ from millstream.engine.options import Options, checked_time, graph_iri
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.snapshot import pack, taken_as_damage, unpack
 from millstream.engine.turns import delivering, serialised
+from millstream.errors import OptionError
 from millstream.ingest import Chunk, Want, chunks_of, quads_of
 from millstream.ingest.chunk import known
 from millstream.ingest.clean_tables import largest_time
@@ -92,6 +93,13 @@ class Engine:
     def delete(self, triples: object, at_ms: int | None = None, graph: str | None = None) -> None:
         """Triples leave a graph at a time; without one, now."""
         self._offer_change(triples, at_ms, graph, insert=False)
+
+    def change_many(self, changes: Iterable[tuple[str, object, int | None, str | None]]) -> None:
+        """Changes of datasets, each as by `insert` or `delete`, one after the other: op, triples, time, graph."""
+        for op, triples, at_ms, graph in changes:
+            if op not in ("insert", "delete"):
+                raise OptionError(f'a change is an "insert" or a "delete", got {op!r}')
+            self._offer_change(triples, at_ms, graph, insert=op == "insert")
 
     def read_changes(
         self,
@@ -172,11 +180,29 @@ class Engine:
 
     def _push(self, stream: str, text: str | bytes, scope: str, at_ms: int) -> None:
         state = self._core.stream(stream)
-        intake = self._encoder.scan(text, scope, state.scanner)
-        if state.counted and intake.total > 1 and state.summary is not None:
+        self._offer(at_ms, Element(state.iri, self._scanned(state, text, scope)))
+
+    def _scanned(self, stream: Stream, text: str | bytes, scope: str) -> Intake:
+        """The triples of one element, as far as somebody who reads the stream may ask for them."""
+        intake = self._encoder.scan(text, scope, stream.scanner)
+        if stream.counted and intake.total > 1 and stream.summary is not None:
             # Repeats must be known even of triples that nobody asks for.
-            intake = self._encoder.scan(text, scope)
-        self._offer(at_ms, Element(state.iri, intake))
+            return self._encoder.scan(text, scope)
+        return intake
+
+    @delivering
+    @serialised
+    def push_many(self, stream: str, elements: Iterable[tuple[object, int]]) -> None:
+        """Stream elements, each as by `push`, one after the other; if one raises, those before it stand."""
+        state = self._core.stream(stream)
+        times, intakes = [], []
+        try:
+            for triples, at_ms in elements:
+                time_ms = checked_time(at_ms)
+                intakes.append(self._scanned(state, *self._encoder.text_of(triples)))
+                times.append(time_ms)
+        finally:
+            self.arrivals.take_intakes(state, times, intakes)
 
     @delivering
     @serialised

@@ -132,7 +132,7 @@ class Feeding:
                 self._core.begin(at_ms)
             size = len(triples)
             intake = Intake(triples, np.arange(size), size)
-            batch = Elements.of_one(stream_iri, at_ms, intake, stream.triples, stream.elements + 1, prolongs)
+            batch = Elements.of(stream_iri, [at_ms], [intake], stream.triples, stream.elements + 1, prolongs)
             self._core.hand_on(stream, batch, 1, size)
 
     def pass_time(self, before: int) -> None:

@@ -101,8 +101,8 @@ class SilenceOperator(SilentWindow):
 
     def load(self, state: Any) -> None:
         last_end, end, has_triples, rows = stored.items(state, 4)
-        ends = (stored.whole(some, NEVER, FOREVER) for some in (last_end, end))
-        self.go_on(*ends, stored.flag(has_triples))
+        last_end, end = (stored.whole(some, NEVER, FOREVER) for some in (last_end, end))
+        self.go_on(last_end, end, stored.flag(has_triples))
         _hold_again(self, rows, self._numbers, self._dictionary)
         if len(rows) and not has_triples:
             raise ValueError("a window holds triples of elements that have none")

@@ -33,8 +33,13 @@ class Elements:
         prolongs: bool = True,
     ) -> None: ...
     @staticmethod
-    def of_one(
-        stream: str, at_ms: int, intake: Intake, triples_before: int, first_element: int, prolongs: bool = True
+    def of(
+        stream: str,
+        times: list[int],
+        intakes: list[Intake],
+        triples_before: int,
+        first_element: int,
+        prolongs: bool = True,
     ) -> Elements: ...
     def __len__(self) -> int: ...
     @property

@@ -170,17 +170,30 @@ cdef class Elements:
             memcpy(words, cnp.PyArray_DATA(array), size * sizeof(int64_t))
 
     @staticmethod
-    def of_one(stream, int64_t at_ms, Intake intake not None, int64_t triples_before, int64_t first_element, bint prolongs=True):
-        """One element, of a stream that had so many triples before."""
+    def of(stream, list times not None, list intakes not None, int64_t triples_before, int64_t first_element, bint prolongs=True):
+        """Elements of a stream that had so many triples before, each with its time."""
         cdef Elements made = Elements(stream, triples_before=triples_before, first_element=first_element, prolongs=prolongs)
-        cdef int64_t n = intake.size, i
-        made.make_room(1, n)
-        made.at_ms[0] = at_ms
-        made.total[0] = triples_before + intake.total
-        if n:
-            memcpy(made.s, intake.words, 3 * n * sizeof(int64_t))
+        cdef Intake intake
+        cdef int64_t size = 0, at = 0, place = 0, i, n
+        if len(times) != len(intakes):
+            raise ValueError("columns differ in length")
+        for intake in intakes:
+            size += intake.size
+        made.make_room(len(intakes), size)
+        for intake in intakes:
+            n = intake.size
+            made.at_ms[place] = times[place]
+            made.order[place] = place
             for i in range(n):
-                made.number[i] = triples_before + 1 + intake.words[3 * n + i]
+                made.s[at + i] = intake.words[i]
+                made.p[at + i] = intake.words[n + i]
+                made.o[at + i] = intake.words[2 * n + i]
+                made.number[at + i] = triples_before + 1 + intake.words[3 * n + i]
+                made.element[at + i] = place
+            at += n
+            triples_before += intake.total
+            made.total[place] = triples_before
+            place += 1
         return made
 
     def __len__(self):
