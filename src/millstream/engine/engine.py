@@ -27,7 +27,7 @@ from millstream.ingest.chunk import known
 from millstream.ingest.clean_tables import largest_time
 from millstream.ingest.intake import Encoder
 from millstream.ingest.ordering import Ordering
-from millstream.kernels.elements import Elements
+from millstream.kernels.elements import Elements, Intake
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.operators import stored
 from millstream.operators.rows import ELEMENT, GRID, tick, time_of
