@@ -161,6 +161,15 @@ cdef class PythonOperator(Operator):
         raise NotImplementedError
 
 
+cdef int check_widths(inputs, int width) except -1:
+    """That rows have so many columns."""
+    cdef Deltas given
+    for given in inputs:
+        if given.rows.width != width:
+            raise ValueError(f"expected {width} columns, got {given.rows.width}")
+    return 0
+
+
 cdef class Arrivals:
     """Changes of patterns' contents, in order: triple i enters (op 1) or leaves (-1) pattern `pattern[i]` at `now[i]`."""
 
