@@ -97,7 +97,8 @@ cdef class PathClosure(Operator):
         self.d.chosen = demanded or self.has_source
         places = [EDGES, *[NODES] * (self.zero_length and (self.tags > 0 or not self.has_source)), *[ASKED] * demanded]
         if len(places) != len(self.inputs):
-            raise ValueError(f"expected {len(places)} inputs, got {len(self.inputs)}")
+            names = ("edges", "tags" if self.has_source else "nodes", "demand")
+            raise ValueError(f"expected {len(places)} inputs ({', '.join(names[i] for i in places)}), got {len(self.inputs)}")
         for i, which in enumerate(places):
             check_widths([self.inputs[i]], self.tags + (2 if which == EDGES else which == ASKED or not self.has_source))
             self.given[which].rows = &(<Deltas>self.inputs[i]).rows

@@ -76,7 +76,6 @@ cdef class GroupTable(Operator):
     """
 
     def __cinit__(self, inputs, int width, keys, accumulators, Keeper keeper not None):
-        cdef Accumulator accumulator
         (self.given,) = self.inputs
         self.accumulators = tuple(accumulators)
         self.results_width = len(self.accumulators)
@@ -84,7 +83,9 @@ cdef class GroupTable(Operator):
         if not all(0 <= place < self.given.rows.width for place in keys):
             raise ValueError(f"keys {keys} are not places among {self.given.rows.width} columns")
         for accumulator in self.accumulators:
-            accumulator.check(self.given.rows.width)
+            if not isinstance(accumulator, Accumulator):
+                raise TypeError(f"expected an Accumulator, got {accumulator!r}")
+            (<Accumulator>accumulator).check(self.given.rows.width)
         self.keeper = keeper
         self.rows = &self.given.rows
         self.stamp = 1

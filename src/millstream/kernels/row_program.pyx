@@ -6,17 +6,16 @@ result, except STORE, which takes a result as the next computed column, and TEST
 row unless it is true. Columns are numbered: the given ones first, then the computed ones in order.
 
 What a program does not know (typed literals outside of ids, texts in order, numbers beyond 128 bits) makes a row *undecided*: it
-crosses to `rest`, which knows all of SPARQL, and so do all rows where there is no program. Whether a row is undecided follows from
-its ids alone.
+is left to the caller, who knows all of SPARQL. Whether a row is undecided follows from its ids alone.
 """
 
 import cython
+import numpy as np
 
+cimport numpy as cnp
 from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free
 
-from millstream.kernels.consolidation cimport consolidated_rows, merged_rows
-from millstream.kernels.deltas cimport Deltas, Operator, check_widths
 from millstream.kernels.dictionary cimport Dictionary
 from millstream.kernels.dictionary_values cimport (
     BLANK, BOOLEAN, DATETIME, DECIMAL, INCOMPARABLE, IRI, LANGUAGE, MAX_SCALE, STRING, TYPED, compare_inlined, is_number, kind_of,
@@ -25,12 +24,9 @@ from millstream.kernels.dictionary_values cimport (
 from millstream.kernels.exact cimport (
     DOWN, HALF_UP, UP, Number, add, compare, divide, multiply, negate, round_number, subtract,
 )
-from millstream.kernels.group cimport (
-    CHANGE, MORE_COLUMNS, TICK, WEIGHT, Group, Written, group_close, group_open, group_row, group_write, written_grow,
-)
-from millstream.kernels.keeping cimport Keeper, Kept
 from millstream.kernels.results cimport number_id, strip_zeros
-from millstream.kernels.sides cimport same_change
+
+cnp.import_array()
 
 cpdef enum Operation:
     COLUMN = 0
@@ -58,33 +54,11 @@ cpdef enum Operation:
     STORE = 22
     TEST = 23
 
-cdef enum What:
-    ID
-    NUMBER
-    TRUTH
-    ERROR
-
 cdef enum Truth:
     FALSE = 0
     TRUE = 1
     FAILED = 2
     UNKNOWN = 3
-
-cdef enum Outcome:
-    KEPT
-    DROPPED
-    UNDECIDED
-
-cdef struct Cell:
-    What what
-    int truth                   # FALSE or TRUE
-    int64_t id
-    Number number
-
-cdef struct Step:
-    int operation
-    int64_t argument
-
 
 cdef inline bint is_binary(int operation) noexcept nogil:
     return ADD <= operation <= DIVIDE or EQUAL <= operation <= OR
@@ -221,47 +195,14 @@ cdef inline bint invert(Cell* a) noexcept nogil:
 
 
 @cython.final
-cdef class RowProgram(Operator):
-    """A program for all rows of its input; `outputs` are the numbers of the columns that stay, -1 for one that is never bound.
+cdef class RowProgram:
+    """A program for rows of `width` columns; `outputs` are the numbers of the columns that stay, -1 for one that is never bound."""
 
-    `steps` None stands for what no program does. `rest` makes deltas of undecided ones, change by change but not consolidated. With
-    `drops` different rows may become equal. The terms in the output's columns `kept`, and all constants, stay in the dictionary.
-    """
-
-    cdef Dictionary dictionary
-    cdef Keeper keeper
-    cdef Deltas given
-    cdef Deltas undecided
-    cdef object rest
-    cdef tuple kept             # places and what counts their terms
-    cdef bint drops
-    cdef bint decides           # whether there is a program
-    cdef Group group
-    cdef int steps_count, outputs_count
-    cdef Step* steps
-    cdef int64_t* outputs
-    cdef int64_t* computed
-    cdef Cell* stack
-    cdef int stored             # of the row being run
-    cdef bint made_terms        # whether a result is outside of ids, so that somebody must hold it
-
-    def __cinit__(self, inputs, int width, steps, outputs, rest, Keeper keeper not None, *, bint drops=False, kept=()):
-        cdef int depth = 0, deepest = 0, stored = 0, i, operation, given
+    def __cinit__(self, Dictionary dictionary not None, int width, steps, outputs):
+        cdef int depth = 0, deepest = 0, stored = 0, i, operation
         cdef int64_t argument
-        (self.given,) = self.inputs
-        given = self.given.rows.width
-        self.dictionary = keeper.dictionary
-        self.keeper = keeper
-        self.undecided = Deltas(width=given)
-        self.rest = rest
-        self.drops = drops
-        self.decides = steps is not None
-        if self.decides:
-            check_widths([self.out], len(outputs))
-        else:
-            steps = outputs = ()
-        if not all(0 <= place < width for place in kept):
-            raise ValueError(f"columns {kept} are not among {width}")
+        self.dictionary = dictionary
+        self.width = width
         self.steps_count = len(steps)
         self.outputs_count = len(outputs)
         self.steps = <Step*>calloc(self.steps_count + 1, sizeof(Step))
@@ -271,8 +212,8 @@ cdef class RowProgram(Operator):
         for i in range(self.steps_count):
             operation, argument = steps[i]
             self.steps[i] = Step(operation, argument)
-            if operation == COLUMN and not 0 <= argument < given + stored:
-                raise ValueError(f"there is no column {argument} among {given + stored}")
+            if operation == COLUMN and not 0 <= argument < width + stored:
+                raise ValueError(f"there is no column {argument} among {width + stored}")
             if not COLUMN <= operation <= TEST:
                 raise ValueError(f"there is no operation {operation}")
             depth += 1 if operation <= CONSTANT else -1 if is_binary(operation) or operation >= STORE else 0
@@ -284,24 +225,18 @@ cdef class RowProgram(Operator):
             raise ValueError(f"{depth} results are neither stored nor tested")
         for i in range(self.outputs_count):
             self.outputs[i] = outputs[i]
-            if not -1 <= self.outputs[i] < given + stored:
-                raise ValueError(f"there is no column {outputs[i]} among {given + stored}")
+            if not -1 <= self.outputs[i] < width + stored:
+                raise ValueError(f"there is no column {outputs[i]} among {width + stored}")
         self.computed = <int64_t*>calloc(stored + 1, sizeof(int64_t))
         self.stack = <Cell*>calloc(deepest + 1, sizeof(Cell))
         if self.computed == NULL or self.stack == NULL:
             raise MemoryError
-        group_open(&self.group, width)
-        self.kept = tuple((place, Kept(keeper)) for place in kept)
-        for i in range(self.steps_count):
-            if self.steps[i].operation == CONSTANT:
-                keeper.hold_term(self.steps[i].argument)
 
     def __dealloc__(self):
         free(self.steps)
         free(self.outputs)
         free(self.computed)
         free(self.stack)
-        group_close(&self.group)
 
     cdef int store(self, Cell* cell) except -1:
         """Takes a result as the next computed column."""
@@ -321,13 +256,12 @@ cdef class RowProgram(Operator):
         self.stored += 1
         return KEPT
 
-    cdef int run_row(self, int64_t row) except -1:
+    cdef int run_row(self, int64_t** columns, int64_t row) except -1:
         cdef Cell* top = self.stack - 1
         cdef Step* step = self.steps
         cdef Step* end = self.steps + self.steps_count
         cdef int operation, truth
         cdef bint decided
-        cdef int width = self.given.rows.width
         self.stored = 0
         while step < end:
             operation = step.operation
@@ -335,8 +269,7 @@ cdef class RowProgram(Operator):
             if operation == COLUMN:
                 top += 1
                 top.what = ID
-                top.id = (self.given.rows.columns[step.argument][row] if step.argument < width
-                          else self.computed[step.argument - width])
+                top.id = columns[step.argument][row] if step.argument < self.width else self.computed[step.argument - self.width]
             elif operation == CONSTANT:
                 top += 1
                 top.what = ID
@@ -369,93 +302,39 @@ cdef class RowProgram(Operator):
             step += 1
         return KEPT
 
-    cdef void write(self, int64_t row) noexcept nogil:
-        """Writes the columns that stay of a row, or collects them where they may be those of others too."""
-        cdef Written* given = &self.given.rows
-        cdef Written* out = &self.out.rows
-        cdef int64_t* values = NULL
-        cdef int64_t found
-        cdef int i
-        if self.drops:
-            values = group_row(&self.group)
-            values[out.width] = given.columns[given.width + WEIGHT][row]
-        elif out.size == out.capacity:
-            written_grow(out)
-        for i in range(self.outputs_count):
-            found = (-1 if self.outputs[i] < 0 else given.columns[self.outputs[i]][row] if self.outputs[i] < given.width
-                     else self.computed[self.outputs[i] - given.width])
-            if self.drops:
-                values[i] = found
-            else:
-                out.columns[i][out.size] = found
-        if not self.drops:
-            for i in range(MORE_COLUMNS):
-                out.columns[out.width + i][out.size] = given.columns[given.width + i][row]
-            out.size += 1
-
-    cdef void leave(self, int64_t row) noexcept nogil:
-        """Puts a row among the undecided ones."""
-        cdef Written* given = &self.given.rows
-        cdef Written* into = &self.undecided.rows
-        cdef int i
-        if into.size == into.capacity:
-            written_grow(into)
-        for i in range(given.width + MORE_COLUMNS):
-            into.columns[i][into.size] = given.columns[i][row]
-        into.size += 1
-
-    cdef int run_program(self) except -1:
-        cdef Written* given = &self.given.rows
-        cdef int64_t row
-        cdef int outcome
-        self.group.size = 0
-        for row in range(given.size):
-            outcome = self.run_row(row)
-            if outcome == KEPT:
-                self.write(row)
-            elif outcome == UNDECIDED:
-                self.leave(row)
-            if self.drops and (row + 1 == given.size or not same_change(given, row, row + 1)):
-                group_write(&self.group, &self.out.rows, given.columns[given.width + TICK][row],
-                            given.columns[given.width + CHANGE][row])
-        return 0
-
-    cdef int decide(self, Deltas undecided) except -1:
-        """Adds what the rest makes of rows, in order."""
-        cdef Deltas more = self.rest(undecided)
-        check_widths([more], self.out.rows.width)
-        self.made_terms = True
-        if self.out.rows.size or self.drops:
-            more = merged_rows(self.out, consolidated_rows(more))
-            self.out.rows.size = 0
-        self.out.take(more)
-        return 0
-
-    cdef int apply(self) except -1:
-        cdef int64_t row
-        cdef Written* out = &self.out.rows
-        cdef Kept kept
-        cdef int place
-        self.made_terms = False
-        if self.decides:
-            self.undecided.clear()
-            self.run_program()
-            if self.undecided.rows.size:
-                self.decide(self.undecided)
-        else:
-            self.decide(self.given)
-        if self.made_terms:
-            for place, kept in self.kept:
-                for row in range(out.size):
-                    kept.add(out.columns[place][row], out.columns[out.width + WEIGHT][row], out.columns[out.width + TICK][row])
-        return 0
-
-    def close(self, int64_t at_tick):
-        """Lets go of constants and computed terms."""
-        cdef Kept kept
-        cdef int i
-        for i in range(self.steps_count):
-            if self.steps[i].operation == CONSTANT:
-                self.keeper.release_term(self.steps[i].argument, at_tick)
-        for _, kept in self.kept:
-            kept.close(at_tick)
+    def run(self, columns):
+        """The columns that stay, by row; the places of the rows they are of and of the undecided ones, None if all and if none."""
+        cdef cnp.ndarray given = np.asfortranarray(columns, np.int64)
+        cdef int64_t rows, row, kept = 0, undecided = 0
+        cdef int64_t** pointers
+        cdef int64_t* into
+        cdef int64_t* place
+        cdef int outcome, i
+        if given.ndim != 2 or given.shape[1] != self.width:
+            raise ValueError(f"expected {self.width} columns, got {given.shape[1] if given.ndim == 2 else given.ndim}")
+        rows = given.shape[0]
+        found = np.empty((self.outputs_count, rows), np.int64)
+        places = np.empty(rows, np.int64) if rows > 1 else np.zeros(rows, np.int64)
+        into = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>found)
+        place = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>places)
+        pointers = <int64_t**>calloc(self.width + 1, sizeof(int64_t*))
+        if pointers == NULL:
+            raise MemoryError
+        for i in range(self.width):
+            pointers[i] = (<int64_t*>cnp.PyArray_DATA(given)) + i * rows
+        try:
+            for row in range(rows):
+                outcome = self.run_row(pointers, row)
+                if outcome == KEPT:
+                    for i in range(self.outputs_count):
+                        into[i * rows + kept] = self.output(i, pointers, row)
+                    place[kept] = row
+                    kept += 1
+                elif outcome == UNDECIDED:
+                    undecided += 1
+                    place[rows - undecided] = row
+        finally:
+            free(pointers)
+        if kept == rows:
+            return found.T, None, None
+        return found[:, :kept].T, places[:kept], places[rows - undecided :][::-1] if undecided else None

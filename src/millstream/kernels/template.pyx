@@ -7,7 +7,7 @@ import cython
 
 from libc.stdint cimport int64_t
 
-from millstream.kernels.deltas cimport Deltas, Operator
+from millstream.kernels.deltas cimport Deltas, Operator, check_widths
 from millstream.kernels.dictionary_values cimport BLANK, IRI, kind_of
 from millstream.kernels.group cimport CHANGE, TICK, WEIGHT, Group, Written, group_close, group_open, group_row, group_write
 from millstream.kernels.growing cimport Growing, growing_close, growing_room
@@ -35,9 +35,11 @@ cdef class Template(Operator):
     cdef Deltas given
     cdef Growing sources
     cdef int64_t row_count
+    cdef int64_t made_count     # columns of terms made
     cdef Group group
     cdef Keeper keeper
     cdef Kept kept
+    cdef list constants
     cdef object make
 
     def __cinit__(self, inputs, int width, rows, Keeper keeper not None, make=None):
@@ -58,24 +60,17 @@ cdef class Template(Operator):
                     raise ValueError(f"there is no column {value} among {self.given.rows.width}")
                 if not COLUMN <= origin <= MADE or (origin == MADE and (make is None or value < 0)):
                     raise ValueError(f"nothing makes {value} of origin {origin}")
+                if origin == MADE:
+                    self.made_count = max(self.made_count, value + 1)
                 source[0] = Source(origin, value)
                 source += 1
-        self.keep(1, 0)
+        self.constants = sorted({value for row in rows for origin, value in row if origin == CONSTANT})
+        for value in self.constants:
+            keeper.hold_term(value)
 
     def __dealloc__(self):
         growing_close(&self.sources)
         group_close(&self.group)
-
-    cdef int keep(self, int sign, int64_t at) except -1:
-        """Holds the constants, or lets go of them."""
-        cdef Source* source = <Source*>self.sources.data
-        cdef int64_t i
-        for i in range(self.row_count * self.group.width):
-            if source[i].origin == CONSTANT and sign > 0:
-                self.keeper.hold_term(source[i].value)
-            elif source[i].origin == CONSTANT:
-                self.keeper.release_term(source[i].value, at)
-        return 0
 
     cdef void put(self, Source* source, const Written* given, const Written* made, int64_t row) noexcept nogil:
         """Collects what a row of the template makes of a row."""
@@ -97,6 +92,7 @@ cdef class Template(Operator):
         cdef int column
         if self.make is not None:
             made = self.make(self.given)
+            check_widths([made], self.made_count)
             more = &made.rows
             if more.size != given.size:
                 raise ValueError(f"expected terms for {given.size} rows, got {more.size}")
@@ -115,5 +111,6 @@ cdef class Template(Operator):
 
     def close(self, int64_t at_tick):
         """Lets go of constants and of terms made."""
-        self.keep(-1, at_tick)
+        for value in self.constants:
+            self.keeper.release_term(value, at_tick)
         self.kept.close(at_tick)
