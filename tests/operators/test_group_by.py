@@ -22,7 +22,10 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, RdfFormat, Store, parse
 
 from millstream.kernels.dictionary import Dictionary
-from millstream.operators.aggregates.terms import value_key
+from millstream.kernels.dictionary_kinds import Kind
+from millstream.kernels.groups import GroupTable
+from millstream.kernels.keeping import Keeper
+from millstream.operators.aggregates.accumulators import AggregateSpec, accumulator_of
 from millstream.operators.expressions import Bounds, arithmetic, numbers
 from millstream.operators.expressions.values import (
     DECIMAL,
@@ -36,11 +39,18 @@ from millstream.operators.expressions.values import (
     read_term,
     string,
 )
-from millstream.operators.grouping import AggregateSpec, Group
+from millstream.operators.ordering import Key, order_key, term_key
 from millstream.operators.rows import Deltas
 from tests.reference import median
 
 Texts = list[str | None]
+INLINED_IDS = (Kind.TYPED + 1) << 59
+"""From here on ids have their value in them."""
+
+
+def value_key(value: Value) -> tuple[Key, Key]:
+    """The solution order, ties broken by the term order."""
+    return order_key(value), term_key(value)
 
 
 def typed(lexical: str, datatype: str) -> str:
@@ -197,34 +207,18 @@ def grouped(rows: Counter[Row], keys: int, specs: Iterable[AggregateSpec]) -> Co
 # The operator, with terms as texts.
 
 
-class Held(Dictionary):
-    """A dictionary that counts what is held."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.held: Counter[int] = Counter()
-
-    def hold(self, ids: Any) -> None:
-        super().hold(ids)
-        self.held.update(ids.tolist())
-
-    def release(self, ids: Any, at: int) -> None:
-        super().release(ids, at)
-        self.held.subtract(ids.tolist())
-        assert min(self.held.values(), default=0) >= 0
-
-
 class Driven:
-    """A Group fed with texts; collects the output by change."""
+    """A table of groups fed with texts; collects the output by change."""
 
     def __init__(self, width: int, keys: int, specs: tuple[AggregateSpec, ...]) -> None:
-        self.dictionary = Held()
-        solution = tuple(range(width))
-        self.group = Group(
-            [Deltas(width=width)], keys + len(specs), tuple(range(keys)), specs, self.dictionary, self.dictionary, solution
-        )
+        self.dictionary = Dictionary()
+        accumulators = [accumulator_of(spec, self.dictionary, tuple(range(width)), Bounds()) for spec in specs]
+        given, keeper = [Deltas(width=width)], Keeper(self.dictionary)
+        self.group = GroupTable(given, keys + len(specs), tuple(range(keys)), accumulators, keeper)
+        self.keys = keys
         self.width = width
         self.out: dict[tuple[int, int], Counter[Row]] = {}
+        self.shown: Counter[int] = Counter()
         self.group.begin(-1, 0)
         self.collect(self.group.out)
 
@@ -247,6 +241,15 @@ class Driven:
             change = self.out.setdefault(at, Counter())
             assert self.texts(row) not in change
             change[self.texts(row)] = weight
+        held = {term_id: count for term_id, count in self.held().items() if count}
+        for row, weight in zip(deltas.columns[:, self.keys :].tolist(), deltas.weight.tolist(), strict=True):
+            self.shown.update(dict.fromkeys(set(row), weight))
+        assert held.keys() == {term_id for term_id, count in self.shown.items() if count and 0 <= term_id < INLINED_IDS}
+
+    def held(self) -> dict[int, int]:
+        """How often terms are held."""
+        ids, _, _, holds = self.dictionary.dump()
+        return dict(zip(ids.tolist(), holds.tolist(), strict=True))
 
 
 def check(history: list[Counter[Row]], cuts: list[int], width: int, keys: int, specs: tuple[AggregateSpec, ...]) -> None:
@@ -265,7 +268,7 @@ def check(history: list[Counter[Row]], cuts: list[int], width: int, keys: int, s
         assert driven.out.get((tick, 0), Counter()) == Counter({r: w for r, w in difference.items() if w}), tick
         before = after
     driven.group.close(len(history))
-    assert not +driven.dictionary.held
+    assert not any(driven.held().values())
 
 
 @st.composite
@@ -441,6 +444,5 @@ def test_a_group_without_keys_outlives_its_rows() -> None:
 
 @pytest.mark.parametrize("spec", [AggregateSpec("SUM"), AggregateSpec("MODE", 0), AggregateSpec("SUM", 9)])
 def test_what_cannot_be_computed_is_refused(spec: AggregateSpec) -> None:
-    dictionary = Dictionary()
     with pytest.raises(ValueError):
-        Group([Deltas(width=1)], 1, (), (spec,), dictionary, dictionary)
+        Driven(1, 0, (spec,))

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Variable
 
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.keeping import Keeper
 from millstream.kernels.row_program import Operation, RowProgram
 from millstream.language import algebra as a
 from millstream.operators.expressions import Bounds, Evaluator
@@ -23,9 +24,8 @@ from millstream.operators.expressions.clock import now
 from millstream.operators.expressions.comparison import effective_boolean
 from millstream.operators.expressions.rows import RowCompiler
 from millstream.operators.expressions.values import XSD, ExpressionError, read_term
-from millstream.operators.keeping import Keeper
 from millstream.operators.rows import Deltas
-from millstream.operators.rowwise import RowWise
+from millstream.operators.rowwise import row_wise
 from millstream.plan.nodes import Extend, Filter, Node, Project, Rows
 
 A, B, C, D, E = (Variable(name) for name in "abcde")
@@ -122,7 +122,7 @@ def applied(
     """What the operator made of batches of rows with weights, added up; all it kept is let go at the end."""
     dictionary = Dictionary()
     keeper = Keeper(dictionary)
-    operator = RowWise([Deltas(width=3)], len(chain[-1].variables), chain, dictionary, Evaluator(dictionary), keeper)
+    operator = row_wise([Deltas(width=3)], len(chain[-1].variables), chain, dictionary, Evaluator(dictionary), keeper)
     total: Counter[tuple[str | None, ...]] = Counter()
     for number, rows in enumerate(batches):
         ids = [[-1 if t is None else dictionary.encode_one(str(t)) for t in row] for row, _ in rows]

@@ -38,6 +38,9 @@ cdef class Operator:
     cdef int apply(self) except -1
 
 
+cdef int check_widths(inputs, int width) except -1
+
+
 cdef class Arrivals:
     """Changes of patterns' contents, in order of change."""
 

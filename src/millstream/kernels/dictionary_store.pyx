@@ -253,9 +253,9 @@ cdef class Store:
         """Keeps the terms of ids until as many releases."""
         cdef int64_t i
         for i in range(ids.shape[0]):
-            self.hold_slot(ids[i])
+            self.hold_one(ids[i])
 
-    cdef int hold_slot(self, int64_t id) except -1:
+    cdef int hold_one(self, int64_t id) except -1:
         cdef Slot *slot
         if 0 <= kind_of(id) <= TYPED:
             slot = self.slot_of(id)
@@ -270,9 +270,9 @@ cdef class Store:
         """Ends a hold of each id; the terms are kept until `at` at least, and until the batch is settled."""
         cdef int64_t i
         for i in range(ids.shape[0]):
-            self.release_slot(ids[i], at)
+            self.release_one(ids[i], at)
 
-    cdef int release_slot(self, int64_t id, int64_t at) except -1:
+    cdef int release_one(self, int64_t id, int64_t at) except -1:
         cdef Slot *slot
         if 0 <= kind_of(id) <= TYPED:
             slot = self.slot_of(id)

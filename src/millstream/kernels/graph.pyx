@@ -40,9 +40,9 @@ cdef class TripleSet:
         for i in range(n):
             record = keyed_at(&self.rows, keyed_get(&self.rows, row, keyed_hash(&self.rows, row)))
             if not record[3]:
-                self.dictionary.hold_slot(row[0])
-                self.dictionary.hold_slot(row[1])
-                self.dictionary.hold_slot(row[2])
+                self.dictionary.hold_one(row[0])
+                self.dictionary.hold_one(row[1])
+                self.dictionary.hold_one(row[2])
                 record[3] = 1
                 into[kept] = i
                 kept += 1
@@ -62,9 +62,9 @@ cdef class TripleSet:
             number = keyed_find(&self.rows, row, keyed_hash(&self.rows, row))
             if number >= 0:
                 keyed_drop(&self.rows, number)
-                self.dictionary.release_slot(row[0], at_tick)
-                self.dictionary.release_slot(row[1], at_tick)
-                self.dictionary.release_slot(row[2], at_tick)
+                self.dictionary.release_one(row[0], at_tick)
+                self.dictionary.release_one(row[1], at_tick)
+                self.dictionary.release_one(row[2], at_tick)
                 into[kept] = i
                 kept += 1
             row += 3

@@ -33,8 +33,6 @@ class Operation(IntEnum):
     TEST = ...
 
 class RowProgram:
-    made_terms: bool
-
     def __init__(
         self, dictionary: Dictionary, width: int, steps: Sequence[tuple[int, int]], outputs: Sequence[int], /
     ) -> None: ...

@@ -16,7 +16,6 @@ cimport numpy as cnp
 from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free
 
-from millstream.kernels.arrays cimport Strided, read_array, word_at
 from millstream.kernels.dictionary cimport Dictionary
 from millstream.kernels.dictionary_values cimport (
     BLANK, BOOLEAN, DATETIME, DECIMAL, INCOMPARABLE, IRI, LANGUAGE, MAX_SCALE, STRING, TYPED, compare_inlined, is_number, kind_of,
@@ -55,33 +54,11 @@ cpdef enum Operation:
     STORE = 22
     TEST = 23
 
-cdef enum What:
-    ID
-    NUMBER
-    TRUTH
-    ERROR
-
 cdef enum Truth:
     FALSE = 0
     TRUE = 1
     FAILED = 2
     UNKNOWN = 3
-
-cdef enum Outcome:
-    KEPT
-    DROPPED
-    UNDECIDED
-
-cdef struct Cell:
-    What what
-    int truth                   # FALSE or TRUE
-    int64_t id
-    Number number
-
-cdef struct Step:
-    int operation
-    int64_t argument
-
 
 cdef inline bint is_binary(int operation) noexcept nogil:
     return ADD <= operation <= DIVIDE or EQUAL <= operation <= OR
@@ -221,16 +198,6 @@ cdef inline bint invert(Cell* a) noexcept nogil:
 cdef class RowProgram:
     """A program for rows of `width` columns; `outputs` are the numbers of the columns that stay, -1 for one that is never bound."""
 
-    cdef Dictionary dictionary
-    cdef int width
-    cdef int steps_count, outputs_count
-    cdef Step* steps
-    cdef int64_t* outputs
-    cdef int64_t* computed
-    cdef Cell* stack
-    cdef int stored             # of the row being run
-    cdef readonly bint made_terms       # whether a result of the last run is outside of ids, so that somebody must hold it
-
     def __cinit__(self, Dictionary dictionary not None, int width, steps, outputs):
         cdef int depth = 0, deepest = 0, stored = 0, i, operation
         cdef int64_t argument
@@ -289,7 +256,7 @@ cdef class RowProgram:
         self.stored += 1
         return KEPT
 
-    cdef int run_row(self, const Strided* columns, int64_t row) except -1:
+    cdef int run_row(self, int64_t** columns, int64_t row) except -1:
         cdef Cell* top = self.stack - 1
         cdef Step* step = self.steps
         cdef Step* end = self.steps + self.steps_count
@@ -302,7 +269,7 @@ cdef class RowProgram:
             if operation == COLUMN:
                 top += 1
                 top.what = ID
-                top.id = word_at(columns, row, step.argument) if step.argument < self.width else self.computed[step.argument - self.width]
+                top.id = columns[step.argument][row] if step.argument < self.width else self.computed[step.argument - self.width]
             elif operation == CONSTANT:
                 top += 1
                 top.what = ID
@@ -337,32 +304,37 @@ cdef class RowProgram:
 
     def run(self, columns):
         """The columns that stay, by row; the places of the rows they are of and of the undecided ones, None if all and if none."""
-        cdef Strided given
-        cdef int64_t row, kept = 0, undecided = 0
-        cdef int outcome, i
+        cdef cnp.ndarray given = np.asfortranarray(columns, np.int64)
+        cdef int64_t rows, row, kept = 0, undecided = 0
+        cdef int64_t** pointers
         cdef int64_t* into
         cdef int64_t* place
-        self.made_terms = False
-        read_array(columns, 2, &given)
-        if given.width != self.width:
-            raise ValueError(f"expected {self.width} columns, got {given.width}")
-        found = np.empty((self.outputs_count, given.rows), np.int64)
-        places = np.empty(given.rows, np.int64) if given.rows > 1 else np.zeros(given.rows, np.int64)
+        cdef int outcome, i
+        if given.ndim != 2 or given.shape[1] != self.width:
+            raise ValueError(f"expected {self.width} columns, got {given.shape[1] if given.ndim == 2 else given.ndim}")
+        rows = given.shape[0]
+        found = np.empty((self.outputs_count, rows), np.int64)
+        places = np.empty(rows, np.int64) if rows > 1 else np.zeros(rows, np.int64)
         into = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>found)
         place = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>places)
-        for row in range(given.rows):
-            outcome = self.run_row(&given, row)
-            if outcome == KEPT:
-                for i in range(self.outputs_count):
-                    into[i * given.rows + kept] = (
-                        -1 if self.outputs[i] < 0 else word_at(&given, row, self.outputs[i])
-                        if self.outputs[i] < self.width else self.computed[self.outputs[i] - self.width]
-                    )
-                place[kept] = row
-                kept += 1
-            elif outcome == UNDECIDED:
-                undecided += 1
-                place[given.rows - undecided] = row
-        if kept == given.rows:
+        pointers = <int64_t**>calloc(self.width + 1, sizeof(int64_t*))
+        if pointers == NULL:
+            raise MemoryError
+        for i in range(self.width):
+            pointers[i] = (<int64_t*>cnp.PyArray_DATA(given)) + i * rows
+        try:
+            for row in range(rows):
+                outcome = self.run_row(pointers, row)
+                if outcome == KEPT:
+                    for i in range(self.outputs_count):
+                        into[i * rows + kept] = self.output(i, pointers, row)
+                    place[kept] = row
+                    kept += 1
+                elif outcome == UNDECIDED:
+                    undecided += 1
+                    place[rows - undecided] = row
+        finally:
+            free(pointers)
+        if kept == rows:
             return found.T, None, None
-        return found[:, :kept].T, places[:kept], places[given.rows - undecided :][::-1] if undecided else None
+        return found[:, :kept].T, places[:kept], places[rows - undecided :][::-1] if undecided else None

@@ -1,8 +1,8 @@
+from collections.abc import Sequence
 from typing import Protocol
 
 from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.distinct import Distinct
-from millstream.kernels.groups import GroupTable
+from millstream.kernels.groups import Accumulator
 
 class Rest(Protocol):
     def __contains__(self, slot: int) -> bool: ...
@@ -11,6 +11,7 @@ class Rest(Protocol):
     def result(self, slot: int, total: int, scale: int, decimals: bool, count: int, average: bool) -> int: ...
     def forget(self, slot: int) -> None: ...
 
-class Sums:
-    def __init__(self, dictionary: Dictionary, rest: Rest, average: bool) -> None: ...
-    def accumulate(self, table: GroupTable, place: int, operand: int, distinct: Distinct | None, /) -> None: ...
+class Sums(Accumulator):
+    def __init__(
+        self, dictionary: Dictionary, rest: Rest, average: bool, *, operand: int, distinct: Sequence[int] | None = None
+    ) -> None: ...

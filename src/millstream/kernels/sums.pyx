@@ -15,11 +15,9 @@ import cython
 
 from libc.stdint cimport int64_t
 
-from millstream.kernels.arrays cimport word_at
 from millstream.kernels.dictionary cimport Dictionary
 from millstream.kernels.dictionary_values cimport DECIMAL, POWER10, TYPED, is_number, kind_of, mantissa_of, scale_of
-from millstream.kernels.distinct cimport Distinct, weights_of
-from millstream.kernels.groups cimport GroupTable
+from millstream.kernels.groups cimport Accumulator, GroupTable
 from millstream.kernels.growing cimport Growing, growing_close, growing_room
 from millstream.kernels.results cimport add_overflows, int128, multiply_overflows, number_id
 
@@ -46,7 +44,7 @@ cdef object exact_integer(int128 value):
 
 
 @cython.final
-cdef class Sums:
+cdef class Sums(Accumulator):
     """SUM, or AVG, of an operand in each group; -1 where an operand is an error or not a number."""
 
     cdef Growing sums
@@ -54,7 +52,9 @@ cdef class Sums:
     cdef object rest
     cdef bint average
 
-    def __cinit__(self, Dictionary dictionary not None, rest, bint average):
+    def __cinit__(self, Dictionary dictionary not None, rest, bint average, *, int operand=-1, distinct=None):
+        if operand < 0:
+            raise ValueError("a sum needs an operand")
         self.dictionary = dictionary
         self.rest = rest
         self.average = average
@@ -130,25 +130,22 @@ cdef class Sums:
             slot, exact_integer(sum.total), sum.scale, sum.decimals > 0, sum.count, self.average
         )
 
-    def accumulate(self, GroupTable table not None, int place, int operand, Distinct distinct):
+    cdef int accumulate(self, GroupTable table, int place) except -1:
         cdef int64_t change, row = 0, event = 0, slot
         cdef Sum* sums
-        cdef int64_t* weights
-        cdef int64_t* into
-        table.check(place, operand)
-        if operand < 0:
-            raise ValueError("a sum needs an operand")
+        cdef int64_t* weights = self.weights(table)
+        cdef int64_t* operands = table.rows.columns[self.operand]
+        cdef int64_t* into = table.results(place)
         growing_room(&self.sums, table.slot_count(), sizeof(Sum))
         sums = <Sum*>self.sums.data
-        weights = weights_of(table, distinct)
-        into = table.results(place)
         for change in range(table.change_count):
             while row < table.changes[change].row_end:
                 if weights[row] != 0:
                     slot = table.slots[row]
-                    self.add(slot, sums + slot, word_at(&table.columns, row, operand), weights[row])
+                    self.add(slot, sums + slot, operands[row], weights[row])
                 row += 1
             while event < table.changes[change].event_end:
                 slot = table.event_slots[event]
                 into[event] = self.result(slot, sums + slot)
                 event += 1
+        return 0

@@ -74,15 +74,15 @@ cdef class WindowOperator:
         return 0
 
     cdef int hold(self, const int64_t* row) except -1:
-        self.dictionary.hold_slot(row[1])
-        self.dictionary.hold_slot(row[2])
-        self.dictionary.hold_slot(row[3])
+        self.dictionary.hold_one(row[1])
+        self.dictionary.hold_one(row[2])
+        self.dictionary.hold_one(row[3])
         return 0
 
     cdef int release(self, const int64_t* row, int64_t at_tick) except -1:
-        self.dictionary.release_slot(row[1], at_tick)
-        self.dictionary.release_slot(row[2], at_tick)
-        self.dictionary.release_slot(row[3], at_tick)
+        self.dictionary.release_one(row[1], at_tick)
+        self.dictionary.release_one(row[2], at_tick)
+        self.dictionary.release_one(row[3], at_tick)
         return 0
 
 

@@ -19,6 +19,7 @@ from millstream.errors import UnsupportedQueryError
 from millstream.kernels.deltas import Operator
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.flow import Flow
+from millstream.kernels.keeping import Keeper
 from millstream.operators import stored
 from millstream.operators.arriving import ArrivingLeaf
 from millstream.operators.bounds import RowBound
@@ -26,12 +27,11 @@ from millstream.operators.building import build
 from millstream.operators.conjunction import Component, ConjunctionOperator
 from millstream.operators.deltas import consolidated, merged
 from millstream.operators.expressions import Evaluator
-from millstream.operators.keeping import Keeper
 from millstream.operators.layout import Root, Step, steps_below
 from millstream.operators.numbering import number_of, one_number_a_change
 from millstream.operators.quads import QuadLeaf
 from millstream.operators.rows import FOREVER, MOST_MS, Arrivals, Deltas
-from millstream.operators.rowwise import RowWise
+from millstream.operators.rowwise import row_wise
 from millstream.plan.conjunction import SourcedPattern
 from millstream.plan.nodes import Arriving, Given, Node, Quads, Solutions
 
@@ -151,7 +151,7 @@ class Dataflow:
     def _made(self, step: Step, inputs: Sequence[Deltas]) -> Operator | None:
         """The operator of a step that is no leaf, on what its inputs give."""
         if step.chain:
-            return RowWise(inputs, len(step.node.variables), step.chain, self._dictionary, self._evaluator, self._keeper)
+            return row_wise(inputs, len(step.node.variables), step.chain, self._dictionary, self._evaluator, self._keeper)
         if isinstance(step.node, Solutions | Quads | Arriving | Given):
             return None
         return build(step.node, inputs, self._dictionary, self._keeper, self._salt, self._evaluator.bounds)
