@@ -16,7 +16,7 @@ from millstream.kernels.dictionary import Dictionary
 from millstream.language.algebra import Form, Query
 from millstream.operators.expressions.python_values import python_of
 from millstream.operators.rows import FOREVER, Column, Deltas
-from millstream.rdf.canonical import term_of
+from millstream.kernels.terms import term_of
 
 Bindings = Mapping[str, NamedNode | BlankNode | Literal]
 

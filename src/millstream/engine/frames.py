@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from millstream.errors import OptionError
 from millstream.operators.expressions.python_values import python_of
-from millstream.rdf.canonical import lexical_of, term_of
+from millstream.kernels.terms import lexical_of, term_of
 
 _TYPES: dict[object, Any] = {
     bool: pa.bool_(),

@@ -22,12 +22,21 @@ from millstream.kernels.dictionary_values cimport (
 )
 from millstream.kernels.scanner_grammar cimport NO_MEMORY, TOO_LONG, TRAILING, Fault, free_term, scan_term
 from millstream.kernels.scanner_reasons import REASONS
+from millstream.kernels.table cimport prefetch
+
+cdef enum:
+    AHEAD = 16    # ids looked ahead while decoding
 
 # Fixed, unlike the seed of the index: what is spread by content must go the same way in every process.
 cdef uint64_t CONTENT_SEED = 0x6D696C6C73747265
 
 cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
+
+
+cdef inline void fetch_slot(Store store, int64_t term_id) noexcept nogil:
+    if 0 <= kind_of(term_id) <= TYPED and number_of(term_id) < store.slot_count:
+        prefetch(store.slot_at(number_of(term_id)))
 
 
 cdef class Dictionary(Store):
@@ -164,6 +173,9 @@ cdef class Dictionary(Store):
         offset_array = np.empty(n + 1, np.int32)
         cdef int32_t[::1] offsets = offset_array
         for i in range(n):
+            # Terms lie anywhere in memory: what comes soon is fetched meanwhile.
+            if i + AHEAD < n:
+                fetch_slot(self, ids[i + AHEAD])
             offsets[i] = <int32_t>total
             if ids[i] < 0:
                 nulls += 1
@@ -186,6 +198,10 @@ cdef class Dictionary(Store):
         if nulls:
             bitmap = bitmap_array
         for i in range(n):
+            if i + 2 * AHEAD < n:
+                fetch_slot(self, ids[i + 2 * AHEAD])
+            if i + AHEAD < n and 0 <= kind_of(ids[i + AHEAD]) <= TYPED:
+                prefetch(self.slot_at(number_of(ids[i + AHEAD])).bytes)
             length = offsets[i + 1] - offsets[i]
             if ids[i] < 0:
                 continue

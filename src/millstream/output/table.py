@@ -19,7 +19,7 @@ from rich.text import Text
 from millstream.language.printer import Printer
 from millstream.output.files import STANDARD
 from millstream.output.sink import FormatSink, is_number
-from millstream.rdf.canonical import term_of
+from millstream.kernels.terms import term_of
 
 _WIDEST = 60
 # What a value of these is can be seen.

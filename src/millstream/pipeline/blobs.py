@@ -19,7 +19,7 @@ from pyoxigraph import Literal
 
 from millstream.kernels.dictionary import Dictionary
 from millstream.pipeline.sealing import sealed, unsealed
-from millstream.rdf.canonical import term_of
+from millstream.kernels.terms import term_of
 
 Ids = npt.NDArray[np.int64]
 TERMS = ("s", "p", "o")

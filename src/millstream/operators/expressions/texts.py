@@ -19,7 +19,7 @@ from millstream.operators.expressions.batch import ERROR, Batch, Ids, Truths, di
 from millstream.operators.expressions.bounds import Bounds
 from millstream.operators.expressions.comparing import KIND_SHIFT
 from millstream.operators.expressions.values import XSD, ExpressionError
-from millstream.rdf.canonical import lexical_of
+from millstream.kernels.terms import lexical_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from enum import IntEnum
 from typing import Any
 
 from millstream.operators.expressions import dates, durations, numbers
-from millstream.rdf.canonical import unescaped
+from millstream.kernels.terms import unescaped
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
