@@ -17,6 +17,17 @@ def deltas(width, changes):
     return Deltas(columns, *(np.array([row[i] for row in rows], np.int64) for i in (1, 2, 3)))
 
 
+def buffers(*widths):
+    """Empty inputs for an operator."""
+    return [Deltas(width=width) for width in widths]
+
+
+def begun(operator, at_tick, change):
+    """What an operator gives before its inputs hold anything."""
+    operator.begin(at_tick, change)
+    return operator.out.copy()
+
+
 def listed(given):
     """Rows of deltas as (row, tick, change, weight)."""
     return [
@@ -62,7 +73,7 @@ def applied(operator, widths, inputs, cuts):
     out, first = [], 0
     for last in [*sorted(cuts), len(times)]:
         part = set(times[first:last])
-        given = operator.apply(
+        given = operator.run(
             *(
                 deltas(width, [change for change in changes if change[0] in part])
                 for width, changes in zip(widths, inputs, strict=True)

@@ -220,10 +220,13 @@ class Driven:
     def __init__(self, width: int, keys: int, specs: tuple[AggregateSpec, ...]) -> None:
         self.dictionary = Held()
         solution = tuple(range(width))
-        self.group = Group(width, tuple(range(keys)), specs, self.dictionary, self.dictionary, solution)
+        self.group = Group(
+            [Deltas(width=width)], keys + len(specs), tuple(range(keys)), specs, self.dictionary, self.dictionary, solution
+        )
         self.width = width
         self.out: dict[tuple[int, int], Counter[Row]] = {}
-        self.collect(self.group.begin(-1, 0))
+        self.group.begin(-1, 0)
+        self.collect(self.group.out)
 
     def ids(self, row: Row) -> list[int]:
         return [-1 if text is None else self.dictionary.encode_one(text) for text in row]
@@ -235,7 +238,7 @@ class Driven:
         listed = [(row, tick, weight) for tick, change in changes for row, weight in change.items()]
         columns = np.array([self.ids(row) for row, _, _ in listed], np.int64).reshape(len(listed), self.width)
         tick, weight = (np.array([entry[i] for entry in listed], np.int64) for i in (1, 2))
-        self.collect(self.group.apply(Deltas(columns, tick, np.zeros(len(listed), np.int64), weight)))
+        self.collect(self.group.run(Deltas(columns, tick, np.zeros(len(listed), np.int64), weight)))
 
     def collect(self, deltas: Deltas) -> None:
         order = list(zip(deltas.tick.tolist(), deltas.change.tolist(), strict=True))
@@ -440,4 +443,4 @@ def test_a_group_without_keys_outlives_its_rows() -> None:
 def test_what_cannot_be_computed_is_refused(spec: AggregateSpec) -> None:
     dictionary = Dictionary()
     with pytest.raises(ValueError):
-        Group(1, (), (spec,), dictionary, dictionary)
+        Group([Deltas(width=1)], 1, (), (spec,), dictionary, dictionary)

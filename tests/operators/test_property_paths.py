@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from millstream.operators.closure import Closure
-from tests.operators.deltas_model import applied, deltas, difference, listed, recomputed
+from tests.operators.deltas_model import applied, begun, buffers, deltas, difference, listed, recomputed
 from tests.operators.histories import histories, instants
 
 NODES = 5
@@ -64,7 +64,9 @@ def input_names(tag_width, starts, ends, demand, path):
 
 
 def operator(tag_width, starts, ends, demand, path):
-    return Closure(tag_width, starts, ends, zero_length=path == "*", demand=demand)
+    names = input_names(tag_width, starts, ends, demand, path)
+    widths = [tag_width + {"edges": 2, "nodes": 1, "tags": 0, "demand": 1}[name] for name in names]
+    return Closure(buffers(*widths), tag_width + 2, tag_width, starts, ends, zero_length=path == "*", demand=demand)
 
 
 ENDS = [
@@ -89,14 +91,13 @@ ENDS = [
 @given(data=st.data())
 def test_paths_follow_every_change_however_it_is_cut(data, tag_width, starts, ends, demand, path):
     made = operator(tag_width, starts, ends, demand, path)
-    assert list(made.inputs) == input_names(tag_width, starts, ends, demand, path)
     times = data.draw(instants())
-    widths = [tag_width + {"edges": 2, "nodes": 1, "tags": 0, "demand": 1}[name] for name in made.inputs]
+    widths = [given.width for given in made.inputs]
     inputs = [data.draw(histories(width, times, values=NODES if tag_width < 2 else 3)) if width else [] for width in widths]
     cuts = data.draw(st.lists(st.integers(0, len(times)), max_size=3))
     model = paths(tag_width, starts, ends, demand, path)
     nothing = [Counter() for _ in inputs]
-    assert listed(made.begin(0, -1)) == difference((0, -1), Counter(), model(*nothing))
+    assert listed(begun(made, 0, -1)) == difference((0, -1), Counter(), model(*nothing))
     assert applied(made, widths, inputs, cuts) == recomputed(inputs, model)
 
 
@@ -105,14 +106,14 @@ def test_paths_follow_every_change_however_it_is_cut(data, tag_width, starts, en
 def test_nothing_is_kept_of_what_went(data, path, tag_width):
     made = operator(tag_width, None, None, "starts", path)
     times = data.draw(instants())
-    widths = [tag_width + {"edges": 2, "nodes": 1, "demand": 1}[name] for name in made.inputs]
+    widths = [given.width for given in made.inputs]
     inputs = [data.draw(histories(width, times, values=NODES)) for width in widths]
     applied(made, widths, inputs, ())
     left = [Counter() for _ in inputs]
     for multiset, changes in zip(left, inputs, strict=True):
         for _, members in changes:
             multiset.update(members)
-    made.apply(*(deltas(w, [((1000, 0), {r: -n for r, n in m.items() if n})]) for w, m in zip(widths, left, strict=True)))
+    made.run(*(deltas(w, [((1000, 0), {r: -n for r, n in m.items() if n})]) for w, m in zip(widths, left, strict=True)))
     assert [made.stats[name] for name in ("nodes", "edges", "pairs")] == [0, 0, 0]
 
 
@@ -125,63 +126,63 @@ def pairs(given):
 
 
 def test_a_cycle_connects_every_node_with_itself():
-    closure = Closure(0, zero_length=False)
-    assert (A, A) not in dict(pairs(closure.apply(rows((A, B), (B, C)))))
-    assert pairs(closure.apply(rows((C, A)))) == [(row, 1) for row in [(A, A), (B, A), (B, B), (C, A), (C, B), (C, C)]]
+    closure = operator(0, None, None, None, "+")
+    assert (A, A) not in dict(pairs(closure.run(rows((A, B), (B, C)))))
+    assert pairs(closure.run(rows((C, A)))) == [(row, 1) for row in [(A, A), (B, A), (B, B), (C, A), (C, B), (C, C)]]
 
 
 def test_an_edge_within_a_cycle_that_has_another_way_around_changes_nothing():
-    closure = Closure(0, zero_length=False)
-    closure.apply(rows((A, B), (B, C), (C, A), (A, C), (C, B)))
-    assert len(closure.apply(rows((A, B), weight=-1))) == 0
+    closure = operator(0, None, None, None, "+")
+    closure.run(rows((A, B), (B, C), (C, A), (A, C), (C, B)))
+    assert len(closure.run(rows((A, B), weight=-1))) == 0
 
 
 def test_an_edge_that_moves_in_one_change_shows_only_what_differs():
     #  a --> b --> c      becomes      a --> c
-    closure = Closure(0, zero_length=False)
-    closure.apply(rows((A, B), (B, C)))
+    closure = operator(0, None, None, None, "+")
+    closure.run(rows((A, B), (B, C)))
     moved = deltas(2, [((2, 1), {(A, B): -1, (A, C): 1})])
-    assert pairs(closure.apply(moved)) == [((A, B), -1)]
+    assert pairs(closure.run(moved)) == [((A, B), -1)]
 
 
 def test_an_edge_that_is_there_twice_goes_with_the_second():
-    closure = Closure(0, zero_length=False)
-    closure.apply(rows((A, B), weight=2))
-    assert len(closure.apply(rows((A, B), weight=-1))) == 0
-    assert pairs(closure.apply(rows((A, B), weight=-1))) == [((A, B), -1)]
+    closure = operator(0, None, None, None, "+")
+    closure.run(rows((A, B), weight=2))
+    assert len(closure.run(rows((A, B), weight=-1))) == 0
+    assert pairs(closure.run(rows((A, B), weight=-1))) == [((A, B), -1)]
 
 
 def test_a_constant_that_is_nowhere_has_a_path_to_itself():
     for starts, ends in [(NOWHERE, None), (None, NOWHERE), (NOWHERE, NOWHERE)]:
-        assert pairs(Closure(0, starts, ends, zero_length=True).begin(7, 3)) == [((NOWHERE, NOWHERE), 1)]
-        assert len(Closure(0, starts, ends, zero_length=False).begin(7, 3)) == 0
-    assert len(Closure(0, NOWHERE, A, zero_length=True).begin(7, 3)) == 0
+        assert pairs(begun(operator(0, starts, ends, None, "*"), 7, 3)) == [((NOWHERE, NOWHERE), 1)]
+        assert len(begun(operator(0, starts, ends, None, "+"), 7, 3)) == 0
+    assert len(begun(operator(0, NOWHERE, A, None, "*"), 7, 3)) == 0
 
 
 def test_only_what_the_constant_reaches_is_kept():
-    closure = Closure(0, A, zero_length=False)
-    closure.apply(rows(*((i, i + 1) for i in range(100)), (A, 50)))
+    closure = operator(0, A, None, None, "+")
+    closure.run(rows(*((i, i + 1) for i in range(100)), (A, 50)))
     assert closure.stats["pairs"] == 100
 
 
 def test_paths_do_not_cross_tags():
-    closure = Closure(1, zero_length=False)
-    assert len(closure.apply(rows((1, A, B), (2, B, C)))) == 2
+    closure = operator(1, None, None, None, "+")
+    assert len(closure.run(rows((1, A, B), (2, B, C)))) == 2
 
 
 def test_a_row_taken_back_that_was_not_there_is_refused():
     with pytest.raises(ValueError, match="was not there"):
-        Closure(0, zero_length=False).apply(rows((A, B), weight=-1))
+        operator(0, None, None, None, "+").run(rows((A, B), weight=-1))
 
 
 def test_a_demand_does_not_go_with_a_constant():
     with pytest.raises(ValueError, match="constant end is not asked for by its ends"):
-        Closure(0, A, zero_length=False, demand="ends")
+        operator(0, A, None, "ends", "+")
 
 
 def test_inputs_that_are_missing_are_named():
     with pytest.raises(ValueError, match=r"expected 2 inputs \(edges, nodes\), got 1"):
-        Closure(0, zero_length=True).apply(rows((A, B)))
+        Closure(buffers(2), 2, 0, zero_length=True)
 
 
 # pyoxigraph as the judge
@@ -235,7 +236,7 @@ def test_pyoxigraph_finds_the_same(history, pattern, names, starts, ends, path):
             "tags": asked(store, "GRAPH ?g { { :0 ?p ?y } UNION { ?y ?p :0 } }", ("?g",)),
         }
         given = []
-        for i, name in enumerate(made.inputs):
+        for i, name in enumerate(input_names(1, starts, ends, None, path)):
             differing = {row: now[name][row] - held[i][row] for row in now[name] | held[i]}
             given.append(
                 deltas(
@@ -244,6 +245,6 @@ def test_pyoxigraph_finds_the_same(history, pattern, names, starts, ends, path):
                 )
             )
             held[i] = now[name]
-        for row, _, _, weight in listed(made.apply(*given)):
+        for row, _, _, weight in listed(made.run(*given)):
             shown[row if starts is ends is None else (row[0], row[2 if starts is not None else 1])] += weight
         assert +shown == asked(store, pattern.replace("%", path), names)

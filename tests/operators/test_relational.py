@@ -14,10 +14,26 @@ from millstream.operators.deltas import consolidated, empty, merged
 from millstream.operators.relational import Distinct, Join, Marked, Unmatched
 from millstream.operators.rows import Deltas
 from tests.operators import solutions_model as model
-from tests.operators.deltas_model import UNBOUND, applied, deltas, listed, recomputed
+from tests.operators.deltas_model import UNBOUND, applied, begun, buffers, deltas, listed, recomputed
 from tests.operators.histories import histories, instants
 
 FALSE, TRUE = 70, 71
+
+
+def joined(left, right, certain, copies="", overlap=False):
+    """A join over sides with these variables."""
+    width = len(set(left) | set(right)) + len(copies)
+    return Join(buffers(len(left), len(right)), width, left, right, certain, copies, overlap)
+
+
+def unmatched(width, key=None):
+    return Unmatched(buffers(width, width if key is None else len(key)), width, key)
+
+
+def marked_by(width, key=None):
+    return Marked(buffers(width, width if key is None else len(key)), width + 1, key, (FALSE, TRUE))
+
+
 SCHEMES = ["a|a", "ab|b", "abc|bcd", "ab|cd", "abc|cab", "|a", "a|", "|", "abcd|dcbae"]
 
 
@@ -40,7 +56,7 @@ def test_distinct_has_every_row_once(data, width):
     times = data.draw(instants())
     history = data.draw(histories(width, times, range(width), 2))
     cuts = data.draw(st.lists(st.integers(0, len(times)), max_size=4))
-    out = applied(Distinct(width), [width], [history], cuts)
+    out = applied(Distinct(buffers(width), width), [width], [history], cuts)
     expected = recomputed([history], lambda rows: Counter(dict.fromkeys(rows, 1)))
     assert sorted(out, key=lambda row: (row[1:3], row[0])) == expected
 
@@ -50,45 +66,41 @@ def test_distinct_has_every_row_once(data, width):
 def test_a_join_has_the_compatible_pairs(sides, overlap, copied):
     left, right, certain, inputs, cuts = sides
     copies = left[::2] if copied else ""
-    operator = Join(left, right, certain, copies, overlap)
+    operator = joined(left, right, certain, copies, overlap)
     out = applied(operator, [len(left), len(right)], inputs, cuts)
     assert out == recomputed(inputs, lambda a, b: model.join(left, right, a, b, copies, overlap))
-
-
-def test_a_join_names_left_variables_then_right_ones_then_copies():
-    assert Join("ab", "bc", {"b"}, copies="b").variables == ("a", "b", "c", "b")
 
 
 class Minus:
     """MINUS of a join with overlap and what it leaves unmatched."""
 
     def __init__(self, left, right, certain):
-        self.join = Join(left, right, certain, left, overlap=True)
-        self.unmatched = Unmatched(len(left))
+        self.join = joined(left, right, certain, left, overlap=True)
+        self.unmatched = unmatched(len(left))
         self.width = len(left)
 
-    def apply(self, left, right):
-        pairs = self.join.apply(left, right)
+    def run(self, left, right):
+        pairs = self.join.run(left, right)
         first = pairs.columns.shape[1] - self.width
         matched = consolidated(Deltas(pairs.columns[:, first:], pairs.tick, pairs.change, pairs.weight))
-        return self.unmatched.apply(left, matched)
+        return self.unmatched.run(left, matched)
 
 
 class LeftJoin:
     """OPTIONAL of a join, its filter, and what it leaves unmatched."""
 
     def __init__(self, left, right, certain, accept):
-        self.join = Join(left, right, certain, left)
-        self.unmatched = Unmatched(len(left))
+        self.join = joined(left, right, certain, left)
+        self.unmatched = unmatched(len(left))
         self.width = len(left)
         self.accept = accept
 
-    def apply(self, left, right):
-        pairs = self.join.apply(left, right)
+    def run(self, left, right):
+        pairs = self.join.run(left, right)
         first = pairs.columns.shape[1] - self.width
         kept = [i for i, row in enumerate(pairs.columns[:, :first].tolist()) if self.accept(tuple(row))]
         columns, *more = (values[kept] for values in (pairs.columns, pairs.tick, pairs.change, pairs.weight))
-        alone = self.unmatched.apply(left, consolidated(Deltas(columns[:, first:], *more)))
+        alone = self.unmatched.run(left, consolidated(Deltas(columns[:, first:], *more)))
         padding = np.full((len(alone), first - self.width), UNBOUND, np.int64)
         padded = Deltas(np.hstack([alone.columns, padding]), alone.tick, alone.change, alone.weight)
         return merged(consolidated(Deltas(columns[:, :first], *more)), padded)
@@ -118,7 +130,7 @@ def test_marked_rows_say_whether_they_are_matched(data, width):
     times = data.draw(instants())
     inputs = [data.draw(histories(width, times, (), 2)), data.draw(histories(width, times, (), 2))]
     cuts = data.draw(st.lists(st.integers(0, len(times)), max_size=4))
-    out = applied(Marked(width, FALSE, TRUE), [width, width], inputs, cuts)
+    out = applied(marked_by(width), [width, width], inputs, cuts)
     assert out == recomputed(
         inputs, lambda left, right: Counter({(*row, TRUE if right[row] else FALSE): n for row, n in left.items()})
     )
@@ -132,7 +144,7 @@ def test_a_row_is_matched_by_its_key(data, marked):
     times = data.draw(instants())
     inputs = [data.draw(histories(width, times, (), 2)), data.draw(histories(len(key), times, (), 2))]
     cuts = data.draw(st.lists(st.integers(0, len(times)), max_size=4))
-    operator = Marked(width, FALSE, TRUE, key) if marked else Unmatched(width, key)
+    operator = marked_by(width, key) if marked else unmatched(width, key)
 
     def expected(left, right):
         found = Counter()
@@ -157,7 +169,7 @@ def current(history, upto):
 
 
 @settings(deadline=None)
-@given(two_sides(), st.sampled_from([Join, Minus]), st.data())
+@given(two_sides(), st.sampled_from([joined, Minus]), st.data())
 def test_an_operator_rebuilt_from_current_rows_goes_on_like_the_first(sides, kind, data):
     left, right, certain, inputs, _ = sides
     times = sorted({at for history in inputs for at, _ in history})
@@ -174,18 +186,18 @@ def test_an_operator_rebuilt_from_current_rows_goes_on_like_the_first(sides, kin
 @pytest.mark.parametrize(
     ("operator", "inputs"),
     [
-        (Distinct(2), 1),
-        (Join("ab", "bc", "b"), 2),
-        (Unmatched(2), 2),
-        (Unmatched(2, (0, 1)), 2),
-        (Marked(2, FALSE, TRUE), 2),
+        (Distinct(buffers(2), 2), 1),
+        (joined("ab", "bc", "b"), 2),
+        (unmatched(2), 2),
+        (unmatched(2, (0, 1)), 2),
+        (marked_by(2), 2),
     ],
 )
 def test_no_input_gives_no_output(operator, inputs):
-    assert len(operator.begin(0, 0)) == 0
-    assert len(operator.apply(*[empty(2)] * inputs)) == 0
+    assert len(begun(operator, 0, 0)) == 0
+    assert len(operator.run(*[empty(2)] * inputs)) == 0
 
 
 def test_rows_without_columns_join():
     yes = deltas(0, [((4, 0), {(): 2})])
-    assert listed(Join("", "", "").apply(yes, yes)) == [((), 4, 0, 4)]
+    assert listed(joined("", "", "").run(yes, yes)) == [((), 4, 0, 4)]

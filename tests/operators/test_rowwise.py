@@ -122,13 +122,13 @@ def applied(
     """What the operator made of batches of rows with weights, added up; all it kept is let go at the end."""
     dictionary = Dictionary()
     keeper = Keeper(dictionary)
-    operator = RowWise(chain, dictionary, Evaluator(dictionary), keeper)
+    operator = RowWise([Deltas(width=3)], len(chain[-1].variables), chain, dictionary, Evaluator(dictionary), keeper)
     total: Counter[tuple[str | None, ...]] = Counter()
     for number, rows in enumerate(batches):
         ids = [[-1 if t is None else dictionary.encode_one(str(t)) for t in row] for row, _ in rows]
         columns = np.array(ids, np.int64).reshape(len(rows), 3)
         tick = np.full(len(rows), number * 4 + 1, np.int64)
-        found = operator.apply(Deltas(columns, tick, tick, np.array([w for _, w in rows], np.int64)))
+        found = operator.run(Deltas(columns, tick, tick, np.array([w for _, w in rows], np.int64)))
         texts = [dictionary.decode(np.ascontiguousarray(column)).to_pylist() for column in found.columns.T]
         for row, weight in zip(zip(*texts, strict=True), found.weight.tolist(), strict=True):
             total[row] += weight

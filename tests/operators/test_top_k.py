@@ -11,7 +11,7 @@ from millstream.kernels.dictionary import Dictionary
 from millstream.operators.expressions.values import read_term
 from millstream.operators.ordering import order_key, term_key
 from millstream.operators.ranking import TopK, TopKOfEach, sort_rows
-from tests.operators.deltas_model import applied, deltas, listed, recomputed
+from tests.operators.deltas_model import applied, buffers, deltas, listed, recomputed
 from tests.operators.ordered_terms import ALL
 
 DICTIONARY = Dictionary()
@@ -66,7 +66,7 @@ def histories(draw, width, ids, most):
 
 
 def checked(history, width, conditions, completion, offset, limit, cuts):
-    operator = TopK(width, conditions, completion, offset, limit, DICTIONARY)
+    operator = TopK(buffers(width), width, conditions, completion, offset, limit, DICTIONARY)
     found = applied(operator, [width], [history], cuts)
     expected = recomputed([history], lambda held: sliced(held, conditions, completion, offset, limit))
     assert sorted(found, key=lambda r: (r[1:3], r[0])) == expected
@@ -131,13 +131,13 @@ def test_each_of_several_orders_has_its_own_slice_change_by_change(history, offs
             found += sliced(ours, ((1, True),), (), offset, limit)
         return found
 
-    operator = TopKOfEach(2, 0, lambda: TopK(2, ((1, True),), (), offset, limit, DICTIONARY))
+    operator = TopKOfEach(buffers(2), 2, 0, lambda: TopK(buffers(2), 2, ((1, True),), (), offset, limit, DICTIONARY))
     found = applied(operator, [2], [history], cuts)
     assert sorted(found, key=lambda r: (r[1:3], r[0])) == recomputed([history], slice_of_each)
 
 
 def top(offset, limit):
-    return TopK(1, ((0, True),), (0,), offset, limit, DICTIONARY)
+    return TopK(buffers(1), 1, ((0, True),), (0,), offset, limit, DICTIONARY)
 
 
 def one(n, weight, at):
@@ -150,27 +150,27 @@ def changed(found):
 
 def test_a_row_that_enters_the_slice_pushes_the_last_one_out():
     operator = top(0, 2)
-    operator.apply(deltas(1, [((0, 0), {(INTEGERS[n],): 1 for n in (5, 3, 1)})]))
-    assert changed(operator.apply(one(4, 1, 1))) == {4: 1, 3: -1}
+    operator.run(deltas(1, [((0, 0), {(INTEGERS[n],): 1 for n in (5, 3, 1)})]))
+    assert changed(operator.run(one(4, 1, 1))) == {4: 1, 3: -1}
 
 
 def test_a_row_before_the_slice_shifts_it():
     operator = top(1, 1)
-    operator.apply(deltas(1, [((0, 0), {(INTEGERS[n],): 1 for n in (5, 3, 1)})]))
-    assert changed(operator.apply(one(9, 1, 1))) == {5: 1, 3: -1}
-    assert changed(operator.apply(one(9, -1, 2))) == {5: -1, 3: 1}
+    operator.run(deltas(1, [((0, 0), {(INTEGERS[n],): 1 for n in (5, 3, 1)})]))
+    assert changed(operator.run(one(9, 1, 1))) == {5: 1, 3: -1}
+    assert changed(operator.run(one(9, -1, 2))) == {5: -1, 3: 1}
 
 
 def test_a_row_behind_the_slice_changes_nothing():
     operator = top(0, 2)
-    operator.apply(deltas(1, [((0, 0), {(INTEGERS[n],): 1 for n in (5, 3)})]))
-    assert changed(operator.apply(one(1, 7, 1))) == {}
+    operator.run(deltas(1, [((0, 0), {(INTEGERS[n],): 1 for n in (5, 3)})]))
+    assert changed(operator.run(one(1, 7, 1))) == {}
 
 
 def test_a_row_is_in_the_slice_as_often_as_there_is_room():
     operator = top(1, 3)
-    assert changed(operator.apply(one(5, 10, 0))) == {5: 3}
-    assert changed(operator.apply(one(7, 2, 1))) == {7: 1, 5: -1}
+    assert changed(operator.run(one(5, 10, 0))) == {5: 3}
+    assert changed(operator.run(one(7, 2, 1))) == {7: 1, 5: -1}
 
 
 def test_an_integer_and_a_decimal_of_one_value_tie():
@@ -178,15 +178,15 @@ def test_an_integer_and_a_decimal_of_one_value_tie():
         ['"1"^^<http://www.w3.org/2001/XMLSchema#integer>', '"1.0"^^<http://www.w3.org/2001/XMLSchema#decimal>']
     )
     a, b = DICTIONARY.encode(["<urn:a>", "<urn:b>"])
-    operator = TopK(2, ((0, False),), (1,), 0, 1, DICTIONARY)
-    operator.apply(deltas(2, [((0, 0), {(one, b): 1, (also, a): 1})]))
+    operator = TopK(buffers(2), 2, ((0, False),), (1,), 0, 1, DICTIONARY)
+    operator.run(deltas(2, [((0, 0), {(one, b): 1, (also, a): 1})]))
     assert operator.rows()[0].tolist() == [[also, a]]
 
 
 def test_limit_0_gives_nothing():
-    assert changed(top(0, 0).apply(one(5, 1, 0))) == {}
+    assert changed(top(0, 0).run(one(5, 1, 0))) == {}
 
 
 def test_a_row_that_is_not_there_cannot_be_taken_out():
     with pytest.raises(ValueError, match="more often"):
-        top(0, 1).apply(one(5, -1, 0))
+        top(0, 1).run(one(5, -1, 0))

@@ -68,7 +68,7 @@ class Outlet:
 
     def keep_initial(self, deltas: Deltas) -> None:
         """Keeps what the datasets give by themselves for the first change."""
-        self._initial = [*(self._initial or ()), deltas]
+        self._initial = [*(self._initial or ()), deltas.copy()]
 
     def report_initial(self) -> None:
         """Reports it by itself, not together with the first change."""

@@ -175,7 +175,7 @@ class CloseReporter:
 
     def report(self, deltas: Deltas, upto: int) -> None:
         if len(deltas):
-            self._waiting.append(deltas)
+            self._waiting.append(deltas.copy())
             if self._next_ms is None:
                 self._sum_up()
         while self._next_ms is not None and tick(self._next_ms, GRID) <= upto:

@@ -109,6 +109,14 @@ cdef class Deltas:
         """Some of its rows."""
         return Deltas(self.columns[which], self.tick[which], self.change[which], self.weight[which])
 
+    def fill(self, Deltas rows not None):
+        """Holds the rows of another instead of its own."""
+        if rows.rows.width != self.rows.width:
+            raise ValueError(f"expected {self.rows.width} columns, got {rows.rows.width}")
+        if rows is not self:
+            self.clear()
+            self.take(rows)
+
     def copy(self):
         """The same rows in a buffer of their own."""
         cdef Deltas other = Deltas(width=self.rows.width)
@@ -128,6 +136,9 @@ cdef class Operator:
         self.inputs = tuple(inputs)
         self.out = Deltas(width=width)
 
+    def __init__(self, inputs, int width, *args, **kwargs):
+        """What it reads, and how many columns it gives."""
+
     def begin(self, int64_t at_tick, int64_t change):
         """Writes what it gives while its inputs are empty, as the first change."""
 
@@ -135,11 +146,20 @@ cdef class Operator:
         """Writes what changes of its inputs make of its output. Its buffer is empty, and some input is not."""
         raise NotImplementedError
 
-    def run(self):
-        """As the dataflow does it: its output anew from what its inputs hold. For tests, and who leads an operator by hand."""
+    def run(self, *rows):
+        """As the dataflow does it: its output anew, a copy, from these rows or else from what its inputs hold.
+
+        For tests, and for whoever leads an operator by hand.
+        """
+        cdef Deltas taken, given
+        if rows and len(rows) != len(self.inputs):
+            raise ValueError(f"expected {len(self.inputs)} inputs, got {len(rows)}")
+        for taken, given in zip(self.inputs, rows):
+            taken.fill(given)
         self.out.clear()
-        self.apply()
-        return self.out
+        if any(map(len, self.inputs)):
+            self.apply()
+        return self.out.copy()
 
     def close(self, int64_t at_tick):
         """Lets go of the terms it keeps."""
@@ -149,11 +169,13 @@ cdef class PythonOperator(Operator):
     """The boundary to Python: an operator that says in `changed` what becomes of its inputs' rows."""
 
     cdef int apply(self) except -1:
-        self.out.take(self.changed(*self.inputs))
+        self.give(self.changed(*self.inputs))
         return 0
 
-    def give(self, Deltas rows):
+    def give(self, Deltas rows not None):
         """Writes rows: for `begin`."""
+        if rows.rows.width != self.out.rows.width:
+            raise ValueError(f"expected {self.out.rows.width} columns, got {rows.rows.width}")
         self.out.take(rows)
 
     def changed(self, *inputs):

@@ -2,62 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from pyoxigraph import Variable
 
+from millstream.kernels.deltas import Deltas, Operator
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators import closure, comparing_join, construct, equality, grouping, ranking, relational, shaping
 from millstream.operators.aggregates.accumulators import AggregateSpec
 from millstream.operators.expressions import Bounds
 from millstream.operators.keeping import Keeper
-from millstream.operators.operator import Operator
 from millstream.operators.shaping import truth_ids
 from millstream.plan import nodes as n
 
 
-def build(node: n.Node, dictionary: Dictionary, keeper: Keeper, salt: str, bounds: Bounds) -> Operator:
-    """The operator of a node that is no leaf and looks at more than one row (`rowwise` has the others).
+def build(
+    node: n.Node, inputs: Sequence[Deltas], dictionary: Dictionary, keeper: Keeper, salt: str, bounds: Bounds
+) -> Operator:
+    """The operator of a node that is no leaf and looks at more than one row (`rowwise` has the others), on its inputs.
 
     `salt` tells the blank nodes that it makes from those of other queries.
     """
+    width = len(node.variables)
     match node:
-        case n.Rows(variables, rows):
-            return shaping.Constants(len(variables), rows, dictionary, keeper)
+        case n.Rows(_, rows):
+            return shaping.Constants(inputs, width, rows, dictionary, keeper)
         case n.EqualityKey(inner, _, of):
-            return equality.EqualityKey(len(inner.variables), inner.variables.index(of), dictionary, keeper)
-        case n.Distinct(inner):
-            return relational.Distinct(len(inner.variables))
+            return equality.EqualityKey(inputs, width, inner.variables.index(of), dictionary, keeper)
+        case n.Distinct():
+            return relational.Distinct(inputs, width)
         case n.Union(left, right):
-            return shaping.Union(_places(node.variables, left.variables), _places(node.variables, right.variables))
+            places = (_places(node.variables, side.variables) for side in (left, right))
+            return shaping.Union(inputs, width, *places)
         case n.Join():
-            return _join(node)
+            return _join(node, inputs)
         case n.Unmatched(left, _, on):
-            return relational.Unmatched(len(left.variables), None if on is None else _places(on, left.variables))
+            return relational.Unmatched(inputs, width, None if on is None else _places(on, left.variables))
         case n.Marked(left, _, _, on):
             key = None if on is None else _places(on, left.variables)
-            return relational.Marked(len(left.variables), *truth_ids(dictionary), key)
+            return relational.Marked(inputs, width, key, truth_ids(dictionary))
         case n.OrderedJoin(left, right, one, operator, other):
-            places = left.variables.index(one), right.variables.index(other)
-            return comparing_join.OrderedJoin(
-                len(left.variables), len(right.variables), places[0], operator, places[1], dictionary
-            )
+            compared = left.variables.index(one), right.variables.index(other)
+            return comparing_join.OrderedJoin(inputs, width, compared[0], operator, compared[1], dictionary)
         case n.Group():
-            return _group(node, dictionary, keeper, bounds)
+            return _group(node, inputs, dictionary, keeper, bounds)
         case n.TopK(inner, conditions, completion, offset, limit, tag):
             keys = _places(tuple(v for v, _ in conditions), inner.variables)
             ordered = tuple((place, down) for place, (_, down) in zip(keys, conditions, strict=True))
-            width, completed = len(inner.variables), _places(completion, inner.variables)
-            make = partial(ranking.TopK, width, ordered, completed, offset, limit, dictionary)
-            return make() if tag is None else ranking.TopKOfEach(width, inner.variables.index(tag), make)
+            ranks = ordered, _places(completion, inner.variables), offset, limit, dictionary
+            if tag is None:
+                return ranking.TopK(inputs, width, *ranks)
+            make = partial(ranking.TopK, (Deltas(width=width),), width, *ranks)
+            return ranking.TopKOfEach(inputs, width, inner.variables.index(tag), make)
         case n.Closure():
-            return _closure(node, dictionary, keeper)
+            return _closure(node, inputs, dictionary, keeper)
         case n.Template(_, triples, solution, tags):
-            return construct.Template(solution, triples, salt, dictionary, keeper, tags)
+            return construct.Template(inputs, width, solution, triples, salt, dictionary, keeper, tags)
         case n.Ask():
-            return shaping.Ask(dictionary)
-        case n.Sent(parts):
-            return shaping.Sent([len(part.variables) for part in parts])
+            return shaping.Ask(inputs, width, dictionary)
+        case n.Sent():
+            return shaping.Sent(inputs, width)
         case n.Solutions() | n.Quads() | n.Arriving() | n.Given() | n.Ordered() | n.Extend() | n.Filter() | n.Project():
             raise TypeError(node)
 
@@ -68,9 +73,11 @@ def _places(wanted: tuple[Variable, ...], variables: tuple[Variable, ...]) -> tu
     return tuple(where.get(v, -1) for v in wanted)
 
 
-def _join(node: n.Join) -> Operator:
+def _join(node: n.Join, inputs: Sequence[Deltas]) -> Operator:
     certain = node.left.certain & node.right.certain
     return relational.Join(
+        inputs,
+        len(node.variables),
         node.left.variables,
         node.right.variables,
         frozenset(certain),
@@ -80,7 +87,7 @@ def _join(node: n.Join) -> Operator:
     )
 
 
-def _group(node: n.Group, dictionary: Dictionary, keeper: Keeper, bounds: Bounds) -> Operator:
+def _group(node: n.Group, inputs: Sequence[Deltas], dictionary: Dictionary, keeper: Keeper, bounds: Bounds) -> Operator:
     variables = node.input.variables
     specs = tuple(
         AggregateSpec(
@@ -89,10 +96,19 @@ def _group(node: n.Group, dictionary: Dictionary, keeper: Keeper, bounds: Bounds
         for _, g in node.aggregates
     )
     keys, solution = _places(node.keys, variables), _places(node.solution, variables)
-    return grouping.Group(len(variables), keys, specs, dictionary, keeper, solution, bounds)
+    return grouping.Group(inputs, len(node.variables), keys, specs, dictionary, keeper, solution, bounds)
 
 
-def _closure(node: n.Closure, dictionary: Dictionary, keeper: Keeper) -> Operator:
+def _closure(node: n.Closure, inputs: Sequence[Deltas], dictionary: Dictionary, keeper: Keeper) -> Operator:
     fixed = (node.fixed_start, node.fixed_end)
     start, end = (None if term is None else dictionary.encode_one(str(term).encode()) for term in fixed)
-    return closure.Closure(len(node.tags), start, end, zero_length=node.zero_length, demand=node.asks, keeper=keeper)
+    return closure.Closure(
+        inputs,
+        len(node.variables),
+        len(node.tags),
+        start,
+        end,
+        zero_length=node.zero_length,
+        demand=node.asks,
+        keeper=keeper,
+    )

@@ -1,6 +1,6 @@
 """Property paths `*` and `+` over edges that come and go (SPARQL 1.1, sections 9.3 and 18.4).
 
-The inputs of the operator, in order; `inputs` names those that there are:
+The inputs of the operator, in order, those that there are:
 
 - `edges`: rows (tags..., from, to). Tags, at most two, part everything: paths stay within theirs.
 - `nodes`: rows (tags..., node), the terms that are subject or object in the active graph. Only where paths of length zero
@@ -20,11 +20,13 @@ end. Only where neither is known are all nodes starts; then as much is kept as t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from millstream.kernels.closure import PathClosure
+from millstream.kernels.deltas import PythonOperator
 from millstream.operators.keeping import Keeper
 from millstream.operators.rows import Deltas
 
@@ -34,11 +36,13 @@ if TYPE_CHECKING:
 Demand: TypeAlias = Literal["starts", "ends"]
 
 
-class Closure:
+class Closure(PythonOperator):
     """Paths of one or more edges (`+`), with `zero_length` of any number of edges (`*`)."""
 
     def __init__(
         self,
+        inputs: Sequence[Deltas],
+        width: int,
         tag_width: int,
         starts: int | None = None,
         ends: int | None = None,
@@ -48,6 +52,7 @@ class Closure:
         keeper: Keeper | None = None,
     ) -> None:
         """`keeper` keeps the constants."""
+        super().__init__(inputs, width)
         if demand is not None and not (starts is None and ends is None):
             raise ValueError(f"a path with a constant end is not asked for by its {demand}")
         reverse = demand == "ends" or (starts is None and ends is not None)
@@ -64,25 +69,20 @@ class Closure:
         self._demanded = demand is not None
         self._takes_nodes = zero_length and (not constant or tag_width > 0)
         nodes = ("tags",) if constant else ("nodes",)
-        self.inputs: tuple[str, ...] = (
-            "edges",
-            *(nodes if self._takes_nodes else ()),
-            *(("demand",) if self._demanded else ()),
-        )
-        """What `apply` takes, in this order."""
+        reads = ("edges", *(nodes if self._takes_nodes else ()), *(("demand",) if self._demanded else ()))
+        if len(inputs) != len(reads):
+            raise ValueError(f"expected {len(reads)} inputs ({', '.join(reads)}), got {len(inputs)}")
         self._keeper = keeper
         self._constants = np.array([end for end in (starts, ends) if end is not None], np.int64)
         if keeper is not None:
             keeper.hold(self._constants)
 
-    def begin(self, at_tick: int, change: int) -> Deltas:
-        """The constant's path to itself, where that does not depend on tags. To be called before `apply`."""
-        return Deltas(*self._closure.begin(at_tick, change))
+    def begin(self, at_tick: int, change: int) -> None:
+        """The constant's path to itself, where that does not depend on tags."""
+        self.give(Deltas(*self._closure.begin(at_tick, change)))
 
-    def apply(self, *inputs: Deltas) -> Deltas:
+    def changed(self, *inputs: Deltas) -> Deltas:
         """What changes of the inputs change in the pairs that paths connect."""
-        if len(inputs) != len(self.inputs):
-            raise ValueError(f"expected {len(self.inputs)} inputs ({', '.join(self.inputs)}), got {len(inputs)}")
         rows: list[Rows] = [(given.columns, given.tick, given.change, given.weight) for given in inputs]
         return Deltas(
             *self._closure.feed(

@@ -7,11 +7,13 @@ keys do not tell. Only comparable values match, as in a filter: an error is no m
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import Decimal
 
 from millstream.kernels import ordered_join
+from millstream.kernels.deltas import PythonOperator
 from millstream.kernels.dictionary import Dictionary
-from millstream.operators.deltas import consolidated, empty
+from millstream.operators.deltas import consolidated
 from millstream.operators.expressions import comparison, numbers
 from millstream.operators.expressions.dates import FARTHEST_ZONE_S, Moment
 from millstream.operators.expressions.numbers import EXACT
@@ -34,19 +36,25 @@ _FAR = 3e38
 """From about here on numbers of single precision are infinite."""
 
 
-class OrderedJoin:
+class OrderedJoin(PythonOperator):
     """Pairs of a left and a right row whose columns compare; the columns of both, left first."""
 
     def __init__(
-        self, left_width: int, right_width: int, left_place: int, operator: str, right_place: int, dictionary: Dictionary
+        self,
+        inputs: Sequence[Deltas],
+        width: int,
+        left_place: int,
+        operator: str,
+        right_place: int,
+        dictionary: Dictionary,
     ) -> None:
+        super().__init__(inputs, width)
         if operator not in ("<", "<=", ">", ">="):
             raise ValueError(f"a join through an order needs <, <=, > or >=, got {operator}")
-        self._width = left_width + right_width
         self._operator = operator
         self._dictionary = dictionary
         self._join = ordered_join.OrderedJoin(
-            (left_width, right_width),
+            (inputs[0].width, inputs[1].width),
             (left_place, right_place),
             operator[0] == "<",
             "=" in operator,
@@ -54,21 +62,12 @@ class OrderedJoin:
             self,
         )
 
-    def begin(self, at_tick: int, change: int) -> Deltas:
-        """Nothing: no rows make no pairs."""
-        return empty(self._width)
-
-    def apply(self, left: Deltas, right: Deltas) -> Deltas:
+    def changed(self, left: Deltas, right: Deltas) -> Deltas:
         """What changes of both sides make of the pairs."""
-        if not len(left) and not len(right):
-            return empty(self._width)
         pairs = self._join.apply(
             (left.columns, left.tick, left.change, left.weight), (right.columns, right.tick, right.change, right.weight)
         )
         return consolidated(Deltas(*pairs))
-
-    def close(self, at_tick: int) -> None:
-        """Nothing: it makes no terms."""
 
     @property
     def stats(self) -> dict[str, int]:

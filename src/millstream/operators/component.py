@@ -197,42 +197,43 @@ class JoinComponent:
         return Intervals(columns, change, at, start, end, weight)
 
     def _pairs(self, rows: Arrivals) -> tuple[Column, Column, Column]:
-        size = len(rows)
-        view, a, b = (np.zeros(size, np.int64) for _ in range(3))
+        pattern, triples = rows.pattern, rows.triples
+        view, a, b = (np.zeros(len(rows), np.int64) for _ in range(3))
         for number, positions in self._positions.items():
-            which = rows.pattern == number if len(self._positions) > 1 else slice(None)
+            which = pattern == number if len(self._positions) > 1 else slice(None)
             view[which] = self._view_of[number]
-            a[which] = rows.triples[which, positions[0]]
+            a[which] = triples[which, positions[0]]
             if len(positions) > 1:
-                b[which] = rows.triples[which, positions[1]]
+                b[which] = triples[which, positions[1]]
         return view, a, b
 
     def _pairs_with_tuples(self, rows: Arrivals) -> tuple[Column, Column, Column, Column]:
         """As `_pairs`, a row of a wide pattern becoming three, with the row each came from."""
+        given, triples = rows.pattern, rows.triples
         width = np.ones(len(rows), np.int64)
         for number in self._tuples:
-            width[rows.pattern == number] = 3
+            width[given == number] = 3
         source = np.repeat(np.arange(len(rows)), width)
         place = np.arange(len(source)) - np.repeat(np.cumsum(width) - width, width)
         view, a, b = (np.zeros(len(source), np.int64) for _ in range(3))
-        pattern = rows.pattern[source]
+        pattern = given[source]
         for number, positions in self._positions.items():
             which = pattern == number
             origin = source[which]
             if number not in self._tuples:
                 view[which] = self._view_of[number]
-                a[which] = rows.triples[origin, positions[0]]
+                a[which] = triples[origin, positions[0]]
                 if len(positions) > 1:
-                    b[which] = rows.triples[origin, positions[1]]
+                    b[which] = triples[origin, positions[1]]
                 continue
-            ours = np.flatnonzero(rows.pattern == number)
+            ours = np.flatnonzero(given == number)
             numbers = self._tuples[number].intern(
-                np.ascontiguousarray(rows.triples[ours]), rows.now[ours], rows.until[ours], rows.op[ours]
+                np.ascontiguousarray(triples[ours]), rows.now[ours], rows.until[ours], rows.op[ours]
             )
             spread = np.repeat(numbers, 3)
             view[which] = self._view_of[number] + place[which]
             a[which] = spread
-            b[which] = rows.triples[origin, np.asarray(positions)[place[which]]]
+            b[which] = triples[origin, np.asarray(positions)[place[which]]]
         # A tuple that was not there leaves nothing behind.
         there = a >= 0
         if there.all():

@@ -7,7 +7,6 @@ product of the parts. What comes out is projected, merged by time and consolidat
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -142,7 +141,7 @@ class ConjunctionOperator:
     def feed(self, rows: Arrivals) -> None:
         """Takes changes of the patterns' contents, in order."""
         if self._first:
-            rows = replace(rows, pattern=rows.pattern - self._first)
+            rows = Arrivals(rows.pattern - self._first, rows.triples, rows.now, rows.until, rows.op, rows.change)
         parts = []
         for i, component in enumerate(self.components):
             ours = rows

@@ -7,25 +7,29 @@ its own triples away.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 from pyoxigraph import BlankNode, Variable
 
+from millstream.kernels.deltas import PythonOperator
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.dictionary_kinds import Kind
 from millstream.language import algebra as a
-from millstream.operators.deltas import consolidated, empty
+from millstream.operators.deltas import consolidated
 from millstream.operators.expressions.comparing import KIND_SHIFT
 from millstream.operators.keeping import Keeper, Kept
 from millstream.operators.rows import Column, Deltas
 
 
-class Template:
+class Template(PythonOperator):
     """Solutions to triples; what is no triple (a literal as subject, something unbound) is left out."""
 
     def __init__(
         self,
+        inputs: Sequence[Deltas],
+        width: int,
         variables: tuple[Variable, ...],
         triples: tuple[a.TriplePattern, ...],
         salt: str,
@@ -34,6 +38,7 @@ class Template:
         tags: tuple[Variable, ...] = (),
     ) -> None:
         """`salt` tells this query's blank nodes from those of others; `tags` are columns that go before the triples."""
+        super().__init__(inputs, width)
         self._variables = variables
         self._triples = triples
         self._tags = tags
@@ -46,11 +51,7 @@ class Template:
         self._labels = sorted({t.value for x in triples for t in (x.subject, x.object) if isinstance(t, BlankNode)})
         keeper.hold(np.array(list(self._constants.values()), np.int64))
 
-    def begin(self, at_tick: int, change: int) -> Deltas:
-        return empty(len(self._tags) + 3)
-
-    def apply(self, *inputs: Deltas) -> Deltas:
-        (rows,) = inputs
+    def changed(self, rows: Deltas) -> Deltas:
         blanks = self._blanks(rows)
         parts, places = [], []
         for triple in self._triples:

@@ -7,7 +7,7 @@ plan that comes is shown what the steps that are there hold, one that goes takes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -16,18 +16,19 @@ import numpy as np
 import numpy.typing as npt
 
 from millstream.errors import UnsupportedQueryError
+from millstream.kernels.deltas import Operator
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.flow import Flow
 from millstream.operators import stored
 from millstream.operators.arriving import ArrivingLeaf
 from millstream.operators.bounds import RowBound
 from millstream.operators.building import build
 from millstream.operators.conjunction import Component, ConjunctionOperator
-from millstream.operators.deltas import consolidated, empty, merged
+from millstream.operators.deltas import consolidated, merged
 from millstream.operators.expressions import Evaluator
 from millstream.operators.keeping import Keeper
 from millstream.operators.layout import Root, Step, steps_below
 from millstream.operators.numbering import number_of, one_number_a_change
-from millstream.operators.operator import Operator
 from millstream.operators.quads import QuadLeaf
 from millstream.operators.rows import FOREVER, MOST_MS, Arrivals, Deltas
 from millstream.operators.rowwise import RowWise
@@ -35,11 +36,6 @@ from millstream.plan.conjunction import SourcedPattern
 from millstream.plan.nodes import Arriving, Given, Node, Quads, Solutions
 
 _Leaf = TypeVar("_Leaf")
-Found = list[Deltas | None]
-"""The deltas of steps, by their places; None for those without any."""
-
-Schedule = list[tuple[int, Callable[..., Deltas], tuple[int, ...]]]
-"""The operators in order: place, what is applied, and to what."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +77,8 @@ class Dataflow:
         self._steps: dict[Step, int] = {}
         """All steps, each after its inputs, with their places."""
         self._operators: list[Operator | None] = []
+        self._outs: list[Deltas] = []
+        """What each step gave last."""
         self._leaves: dict[int, Leaf] = {}
         self._quads: dict[int, QuadLeaf] = {}
         self._arriving: dict[int, ArrivingLeaf] = {}
@@ -105,7 +103,8 @@ class Dataflow:
         return root
 
     def _add(self, step: Step) -> None:
-        place, made = len(self._steps), self._made(step)
+        place = len(self._steps)
+        made = self._made(step, [self._outs[self._steps[i]] for i in step.inputs])
         match step.node:
             case Solutions(conjunction):
                 first = self._next_pattern if self._restored is None else stored.whole(next(self._restored), 0, MOST_MS)
@@ -126,6 +125,7 @@ class Dataflow:
                 self._arriving[place] = ArrivingLeaf(part, len(variables), self._dictionary)
         self._steps[step] = place
         self._operators.append(made)
+        self._outs.append(Deltas(width=len(step.node.variables)) if made is None else made.out)
         self._new.add(place)
 
     def drop(self, root: Root, at_tick: int) -> None:
@@ -141,32 +141,27 @@ class Dataflow:
         # The places of what stays are those that it would have if nothing else had been there.
         places = {before[step]: place for step, place in self._steps.items()}
         self._operators = [self._operators[place] for place in places]
+        self._outs = [self._outs[place] for place in places]
         self._leaves = _moved(self._leaves, places)
         self._quads = _moved(self._quads, places)
         self._arriving = _moved(self._arriving, places)
         self._new = {places[place] for place in self._new if place in places}
         self._arrange()
 
-    def _made(self, step: Step) -> Operator | None:
-        """The operator of a step that is no leaf."""
+    def _made(self, step: Step, inputs: Sequence[Deltas]) -> Operator | None:
+        """The operator of a step that is no leaf, on what its inputs give."""
         if step.chain:
-            return RowWise(step.chain, self._dictionary, self._evaluator, self._keeper)
+            return RowWise(inputs, len(step.node.variables), step.chain, self._dictionary, self._evaluator, self._keeper)
         if isinstance(step.node, Solutions | Quads | Arriving | Given):
             return None
-        return build(step.node, self._dictionary, self._keeper, self._salt, self._evaluator.bounds)
+        return build(step.node, inputs, self._dictionary, self._keeper, self._salt, self._evaluator.bounds)
 
     def _arrange(self) -> None:
-        self._inputs = [tuple(self._steps[i] for i in step.inputs) for step in self._steps]
-        self._nothing = [empty(len(step.node.variables)) for step in self._steps]
-        self._schedule = self._scheduled(dict(enumerate(self._operators)))
+        self._flow = Flow(self._outs, filter(None, self._operators), self._bound)
         for root in self.roots:
             root.place = self._steps[root.step]
         self._others: dict[int, QuadLeaf | ArrivingLeaf] = {**self._quads, **self._arriving}
         self._alone = self._leaves.get(0) if len(self._steps) == 1 and len(self.roots) == 1 else None
-
-    def _scheduled(self, operators: Mapping[int, Operator | None]) -> Schedule:
-        made = ((place, operator) for place, operator in operators.items() if operator is not None)
-        return [(place, operator.apply, self._inputs[place]) for place, operator in made]
 
     def _places_below(self, root: Root) -> list[int]:
         return [self._steps[step] for step in steps_below(root.step)]
@@ -221,20 +216,28 @@ class Dataflow:
         places = self._places_below(root)
         new = [place for place in places if place in self._new]
         self._new.difference_update(new)
-        found = self._held([place for place in places if place not in new], at_tick, number)
-        begun: dict[int, Deltas] = {}
+        self._flow.clear()
+        for place, held in self._held([place for place in places if place not in new], at_tick, number).items():
+            self._outs[place].fill(held)
         for place in new:
             if (operator := self._operators[place]) is not None:
-                begun[place] = operator.begin(at_tick, number)
+                self._begin(operator, at_tick, number)
             elif place in self._leaves:
                 leaf = self._leaves[place].operator
                 if not leaf.components:
                     leaf.begin(at_tick, change)
-                found[place] = one_number_a_change(leaf.drain(at_tick)) or None
+                self._outs[place].fill(one_number_a_change(leaf.drain(at_tick)))
             else:
-                found[place] = self._others[place].drain() or None
-        self._flow(self._scheduled({place: self._operators[place] for place in new}), found, begun)
-        return self._of(root, found)
+                self._outs[place].fill(self._others[place].drain())
+        return root.of(self._outs[root.place])
+
+    def _begin(self, operator: Operator, at_tick: int, change: int) -> None:
+        """What an operator gives that has been shown nothing: over nothing, and then over what its inputs hold."""
+        operator.begin(at_tick, change)
+        if any(map(len, operator.inputs)):
+            first = operator.out.copy()
+            operator.out.fill(merged(first, operator.run()))
+            self._bound.check(len(operator.out))
 
     def feed(self, rows: Arrivals) -> None:
         """Takes changes of the patterns' contents, in order."""
@@ -273,35 +276,16 @@ class Dataflow:
         """What became of the answers of each plan up to a tick, inclusive; all that was fed must lie at or before it."""
         if self._alone is not None:
             return (self.roots[0].of(self._alone.operator.drain(upto)),)
-        found: Found = [None] * len(self._steps)
+        self._flow.clear()
         for place, leaf in self._leaves.items():
             deltas = leaf.operator.drain(upto)
-            if len(deltas.tick):
+            if len(deltas):
                 # As one change, what came and went on a grid may come to nothing.
-                found[place] = one_number_a_change(deltas) or None
+                self._outs[place].fill(one_number_a_change(deltas))
         for place, other in self._others.items():
-            found[place] = other.drain() or None
-        self._flow(self._schedule, found, {})
-        return [self._of(root, found) for root in self.roots]
-
-    def _flow(self, schedule: Schedule, found: Found, begun: dict[int, Deltas]) -> None:
-        """Runs the deltas of leaves through operators; those without a change among their inputs are left alone."""
-        for place, apply, inputs in schedule:
-            made: Deltas | None = None
-            for i in inputs:
-                if found[i] is not None:
-                    made = apply(*[self._nothing[i] if (part := found[i]) is None else part for i in inputs])
-                    break
-            if begun and (first := begun.pop(place, None)) is not None:
-                made = first if made is None else merged(first, made)
-            if made is not None and (rows := len(made.tick)):
-                if rows > self._bound.most:
-                    self._bound.check(rows)
-                found[place] = made
-
-    def _of(self, root: Root, found: Found) -> Deltas:
-        deltas = found[root.place]
-        return self._nothing[root.place] if deltas is None else root.of(deltas)
+            self._outs[place].fill(other.drain())
+        self._flow.run()
+        return [root.of(self._outs[root.place]) for root in self.roots]
 
     @property
     def next_tick(self) -> int | None:
@@ -322,34 +306,31 @@ class Dataflow:
 
     def current(self, root: Root, now: int) -> Deltas:
         """The answers of a plan that hold now, found anew from what is stored, as one change."""
-        return self._of(root, self._held(self._places_below(root), now, 0))
+        return root.of(self._held(self._places_below(root), now, 0)[root.place])
 
-    def _held(self, places: Collection[int], now: int, change: int) -> Found:
-        """What steps would give if all that their leaves hold came now."""
-        if not places:
-            return [None] * len(self._steps)
+    def _held(self, places: Collection[int], now: int, change: int) -> dict[int, Deltas]:
+        """What steps would give if all that their leaves hold came now; all of their inputs are among them, before them."""
+        held: dict[int, Deltas] = {}
+        steps = list(self._steps)
         with self._keeper.rebuilding():
-            steps = list(self._steps)
-            return self._refilled({place: self._made(steps[place]) for place in places}, now, change)
+            for place in places:
+                operator = self._made(steps[place], [held[self._steps[i]] for i in steps[place].inputs])
+                if operator is None:
+                    held[place] = self._leaf_holds(place, now, change)
+                else:
+                    self._begin(operator, now, change)
+                    held[place] = operator.out
+        return held
 
-    def _refilled(self, operators: Mapping[int, Operator | None], now: int, change: int) -> Found:
-        """Shows operators what the leaves among their places hold, as one change."""
-        found: Found = [None] * len(self._steps)
-        for place in operators:
-            if place in self._leaves:
-                columns = self._leaves[place].operator.current(now)
-                weight = np.ones(len(columns), np.int64)
-            elif place in self._quads:
-                columns, weight = self._quads[place].current()
-            elif place in self._arriving:
-                columns, weight = self._arriving[place].current()
-            else:
-                continue
-            ticks, changes = (np.full(len(weight), value, np.int64) for value in (now, change))
-            found[place] = consolidated(Deltas(columns, ticks, changes, weight)) or None
-        begun = {place: operator.begin(now, change) for place, operator in operators.items() if operator is not None}
-        self._flow(self._scheduled(operators), found, begun)
-        return found
+    def _leaf_holds(self, place: int, now: int, change: int) -> Deltas:
+        """All that a leaf holds, as one change."""
+        if place in self._leaves:
+            columns = self._leaves[place].operator.current(now)
+            weight = np.ones(len(columns), np.int64)
+        else:
+            columns, weight = self._others[place].current()
+        ticks, changes = (np.full(len(weight), value, np.int64) for value in (now, change))
+        return consolidated(Deltas(columns, ticks, changes, weight))
 
     @property
     def firsts(self) -> list[int]:
@@ -383,7 +364,12 @@ class Dataflow:
         self._new.clear()
         self._restored = None
         if self._alone is None:
-            self._refilled(dict(enumerate(self._operators)), now, 0)
+            self._flow.clear()
+            for place, operator in enumerate(self._operators):
+                if operator is None:
+                    self._outs[place].fill(self._leaf_holds(place, now, 0))
+                else:
+                    self._begin(operator, now, 0)
 
 
 def _moved(leaves: dict[int, _Leaf], places: dict[int, int]) -> dict[int, _Leaf]:

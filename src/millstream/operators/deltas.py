@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from millstream.kernels.consolidation import consolidate, merge
 from millstream.operators.rows import Deltas
-
-_NONE = np.empty(0, np.int64)
 
 
 def empty(width: int) -> Deltas:
     """No change."""
-    return Deltas(np.empty((0, width), np.int64), _NONE, _NONE, _NONE)
+    return Deltas(width=width)
 
 
 def consolidated(deltas: Deltas) -> Deltas:

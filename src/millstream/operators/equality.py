@@ -7,12 +7,14 @@ still follows the join.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
+from millstream.kernels.deltas import PythonOperator
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.dictionary_kinds import Kind
-from millstream.operators.deltas import empty
 from millstream.operators.expressions.batch import distinct
 from millstream.operators.expressions.comparing import KIND_SHIFT
 from millstream.operators.expressions.numbers import double_of
@@ -31,23 +33,21 @@ from millstream.operators.keeping import Keeper, Kept
 from millstream.operators.rows import Deltas
 
 
-class EqualityKey:
+class EqualityKey(PythonOperator):
     """One more column: the key of another."""
 
-    def __init__(self, width: int, place: int, dictionary: Dictionary, keeper: Keeper) -> None:
-        self._width = width
+    def __init__(self, inputs: Sequence[Deltas], width: int, place: int, dictionary: Dictionary, keeper: Keeper) -> None:
+        super().__init__(inputs, width)
         self._place = place
         self._dictionary = dictionary
         self._kept = Kept(keeper)
 
-    def begin(self, at_tick: int, change: int) -> Deltas:
-        return empty(self._width + 1)
-
-    def apply(self, rows: Deltas) -> Deltas:
-        keys = self._keys(np.ascontiguousarray(rows.columns[:, self._place]))
+    def changed(self, rows: Deltas) -> Deltas:
+        given = rows.columns
+        keys = self._keys(np.ascontiguousarray(given[:, self._place]))
         self._kept.count(keys, rows.weight, rows.tick)
-        columns = np.empty((self._width + 1, len(rows)), np.int64)
-        columns[:-1] = rows.columns.T
+        columns = np.empty((self.out.width, len(rows)), np.int64)
+        columns[:-1] = given.T
         columns[-1] = keys
         return Deltas(columns.T, rows.tick, rows.change, rows.weight)
 

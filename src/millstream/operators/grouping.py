@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
-import numpy as np
-
+from millstream.kernels.deltas import PythonOperator
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.groups import GroupTable
 from millstream.operators.aggregates.accumulators import AggregateSpec, step_of
@@ -21,8 +21,8 @@ class Holder(Protocol):
     def release(self, ids: Column, at: int, /) -> None: ...
 
 
-class Group:
-    """Groups rows of `width` columns by those at `keys`; gives the keys, then a column an aggregate, -1 without a value.
+class Group(PythonOperator):
+    """Groups rows by the columns at `keys`; gives the keys, then a column an aggregate, -1 without a value.
 
     After every change each group whose row is another than before takes that back and gives the new one. Without keys
     there is one group, whatever the rows: `begin`, called once before all else, gives its row over nothing.
@@ -30,6 +30,7 @@ class Group:
 
     def __init__(
         self,
+        inputs: Sequence[Deltas],
         width: int,
         keys: tuple[int, ...],
         aggregates: tuple[AggregateSpec, ...],
@@ -38,29 +39,26 @@ class Group:
         solution: tuple[int, ...] = (),
         bounds: Bounds | None = None,
     ) -> None:
+        super().__init__(inputs, width)
+        given = inputs[0].width
         for place in (*keys, *solution, *(s.operand for s in aggregates if s.operand is not None)):
-            if not 0 <= place < width:
-                raise ValueError(f"there is no column {place} among {width}")
+            if not 0 <= place < given:
+                raise ValueError(f"there is no column {place} among {given}")
         self._has_keys = bool(keys)
         self._keeper = keeper
-        self._table = GroupTable(width, keys, len(aggregates))
+        self._table = GroupTable(given, keys, len(aggregates))
         self._steps = [
             (place, *step_of(spec, dictionary, solution, bounds or Bounds())) for place, spec in enumerate(aggregates)
         ]
-        self._nothing = Deltas(np.empty((0, len(keys) + len(aggregates)), np.int64), *np.empty((3, 0), np.int64))
 
-    def begin(self, at_tick: int, change: int) -> Deltas:
+    def begin(self, at_tick: int, change: int) -> None:
         """The row of the one group there is without keys."""
-        if self._has_keys:
-            return self._nothing
-        self._table.enter_nothing(at_tick, change)
-        return self._emit(at_tick)
+        if not self._has_keys:
+            self._table.enter_nothing(at_tick, change)
+            self.give(self._emit(at_tick))
 
-    def apply(self, *inputs: Deltas) -> Deltas:
+    def changed(self, rows: Deltas) -> Deltas:
         """What changes of the groups' rows by changes of the rows grouped."""
-        (rows,) = inputs
-        if not len(rows):
-            return self._nothing
         self._table.enter(rows.columns, rows.tick, rows.change, rows.weight)
         return self._emit(int(rows.tick[-1]))
 

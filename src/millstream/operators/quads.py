@@ -81,8 +81,8 @@ class QuadLeaf:
         parts, self._waiting = self._waiting, []
         if len(parts) == 1:
             return parts[0]
-        columns = [np.concatenate([getattr(part, name) for part in parts]) for name in Deltas.__slots__]
-        return consolidated(Deltas(*columns))
+        given = zip(*((part.columns, part.tick, part.change, part.weight) for part in parts), strict=True)
+        return consolidated(Deltas(*map(np.concatenate, given)))
 
     def current(self) -> tuple[npt.NDArray[np.int64], Column]:
         """The rows that are there, each with how often."""

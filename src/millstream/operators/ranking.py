@@ -6,28 +6,28 @@ left: so which rows are in the slice depends on the rows alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from millstream.kernels.deltas import PythonOperator
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.ranking import ALL, ASCENDING, DESCENDING, TERM, Ranking
-from millstream.operators.deltas import consolidated, empty
+from millstream.operators.deltas import consolidated
 from millstream.operators.ordering import Ordering
 from millstream.operators.rows import Column, Deltas
-
-_NONE = np.empty(0, np.int64)
 
 Conditions = tuple[tuple[int, bool], ...]
 """The place of a column and whether its order is descending, for each condition of ORDER BY."""
 
 
-class TopK:
+class TopK(PythonOperator):
     """The rows at ranks [offset, offset + limit); every unit of weight costs a logarithm of what is held."""
 
     def __init__(
         self,
+        inputs: Sequence[Deltas],
         width: int,
         conditions: Conditions,
         completion: tuple[int, ...],
@@ -35,21 +35,14 @@ class TopK:
         limit: int | None,
         dictionary: Dictionary,
     ) -> None:
-        self._width = width
+        super().__init__(inputs, width)
         self._offset, self._limit = offset, ALL if limit is None else limit
         levels = _levels(conditions, completion)
         self._ranking = Ranking(width, levels, Ordering(dictionary).kernel, self._offset, self._limit)
 
-    def begin(self, at_tick: int, change: int) -> Deltas:
-        """Nothing: no rows have no slice."""
-        return Deltas(np.empty((0, self._width), np.int64), _NONE, _NONE, _NONE)
-
-    def apply(self, rows: Deltas) -> Deltas:
+    def changed(self, rows: Deltas) -> Deltas:
         """What changes of the rows make of the slice."""
         return Deltas(*self._ranking.apply(rows.columns, rows.tick, rows.change, rows.weight))
-
-    def close(self, at_tick: int) -> None:
-        """Nothing: it makes no terms."""
 
     def rows(self) -> tuple[npt.NDArray[np.int64], Column]:
         """The slice in its order: rows, and how often each is there."""
@@ -61,23 +54,17 @@ class TopK:
         return {"rows": found["rows"], "weight": found["weight"], "bytes": found["bytes"]}
 
 
-class TopKOfEach:
+class TopKOfEach(PythonOperator):
     """The rows between two ranks of each of several orders, told apart by a column; one without rows is forgotten."""
 
-    def __init__(self, width: int, tag: int, make: Callable[[], TopK]) -> None:
-        self._width = width
+    def __init__(self, inputs: Sequence[Deltas], width: int, tag: int, make: Callable[[], TopK]) -> None:
+        super().__init__(inputs, width)
         self._tag = tag
         self._make = make
         self._orders: dict[int, TopK] = {}
 
-    def begin(self, at_tick: int, change: int) -> Deltas:
-        """Nothing: no rows have no slice."""
-        return empty(self._width)
-
-    def apply(self, rows: Deltas) -> Deltas:
+    def changed(self, rows: Deltas) -> Deltas:
         """What changes of the rows make of the slices."""
-        if not len(rows):
-            return empty(self._width)
         tags = rows.columns[:, self._tag]
         order = np.argsort(tags, kind="stable")
         found = []
@@ -86,7 +73,7 @@ class TopKOfEach:
             top = self._orders.get(tag)
             if top is None:
                 top = self._orders[tag] = self._make()
-            found.append(top.apply(rows.pick(part)))
+            found.append(top.run(rows.pick(part)))
             if not top.stats["rows"]:
                 del self._orders[tag]
         if len(found) == 1:
@@ -98,9 +85,6 @@ class TopKOfEach:
         # Each slice has gone through all changes by itself; whoever reads the deltas goes through them once.
         in_order = np.lexsort((change, tick))
         return consolidated(Deltas(columns, tick, change, weight).pick(in_order))
-
-    def close(self, at_tick: int) -> None:
-        """Nothing: it makes no terms."""
 
 
 def sort_rows(

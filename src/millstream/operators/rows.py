@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from millstream.kernels.deltas import Arrivals as Arrivals
+from millstream.kernels.deltas import Deltas as Deltas
 from millstream.rdf.times import MAX_MS
 
 Column = npt.NDArray[np.int64]
@@ -29,32 +31,6 @@ def tick(at_ms: int, phase: int) -> int:
 def time_of(at_tick: int) -> int:
     """The millisecond of a tick."""
     return at_tick >> 2
-
-
-@dataclass(frozen=True, slots=True)
-class Arrivals:
-    """Changes of patterns' contents, in order: triple `i` enters (op 1) or leaves (-1) pattern `pattern[i]` at `now[i]`."""
-
-    pattern: Column
-    triples: npt.NDArray[np.int64]
-    """Three columns: subject, predicate, object."""
-    now: Column
-    until: Column
-    op: Column
-    change: Column
-
-    def __len__(self) -> int:
-        return len(self.pattern)
-
-    def pick(self, which: npt.NDArray[np.bool_] | Column) -> Arrivals:
-        return Arrivals(
-            self.pattern[which],
-            self.triples[which],
-            self.now[which],
-            self.until[which],
-            self.op[which],
-            self.change[which],
-        )
 
 
 # Not to be changed, but not frozen either: several are made for every element, and freezing triples what that costs.
@@ -88,19 +64,3 @@ class Intervals:
     def concatenated(parts: Sequence[Intervals]) -> Intervals:
         """Several, one after the other."""
         return Intervals(*(np.concatenate([getattr(part, name) for part in parts]) for name in Intervals.__slots__))
-
-
-@dataclass(slots=True)
-class Deltas:
-    """Solutions that appear (weight > 0) and disappear, in time order, each change consolidated; change -1: time did it."""
-
-    columns: npt.NDArray[np.int64]
-    tick: Column
-    change: Column
-    weight: Column
-
-    def __len__(self) -> int:
-        return len(self.tick)
-
-    def pick(self, which: npt.NDArray[np.bool_] | npt.NDArray[np.intp] | slice) -> Deltas:
-        return Deltas(self.columns[which], self.tick[which], self.change[which], self.weight[which])

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from pyoxigraph import Literal, NamedNode, Variable
 
+from millstream.kernels.deltas import PythonOperator
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.row_program import Operation, RowProgram
 from millstream.language import algebra as a
@@ -26,16 +27,24 @@ Columns = npt.NDArray[np.int64]
 RowNode = Extend | Filter | Project
 
 
-class RowWise:
+class RowWise(PythonOperator):
     """A chain of nodes, each reading the one before."""
 
-    def __init__(self, chain: Sequence[RowNode], dictionary: Dictionary, evaluator: Evaluator, keeper: Keeper) -> None:
+    def __init__(
+        self,
+        inputs: Sequence[Deltas],
+        width: int,
+        chain: Sequence[RowNode],
+        dictionary: Dictionary,
+        evaluator: Evaluator,
+        keeper: Keeper,
+    ) -> None:
+        super().__init__(inputs, width)
         self._chain = tuple(chain)
         self._input = chain[0].input.variables
         self._variables = chain[-1].variables
         self._evaluator = evaluator
         self._keeper = keeper
-        self._nothing = empty(len(self._variables))
         for node in chain:
             if not isinstance(node, Project):
                 evaluator.check(node.expression)
@@ -51,26 +60,22 @@ class RowWise:
             keeper.hold(self._constants)
         self._kept = [(self._variables.index(v), Kept(keeper)) for v in _computed(chain)]
 
-    def begin(self, at_tick: int, change: int) -> Deltas:
-        """Nothing: no rows give none."""
-        return self._nothing
-
-    def apply(self, *inputs: Deltas) -> Deltas:
+    def changed(self, rows: Deltas) -> Deltas:
         """What changes of the rows make of what is made of each."""
-        (rows,) = inputs
+        given = rows.columns
         places: Column | None
         if self._program is None:
-            columns, places = self._step_by_step(rows.columns, None)
+            columns, places = self._step_by_step(given, None)
             makes_terms = True
         else:
-            columns, places, undecided = self._program.run(rows.columns)
+            columns, places, undecided = self._program.run(given)
             makes_terms = self._program.made_terms or undecided is not None
             if undecided is not None and places is not None:
-                columns, places = self._decide(rows.columns, columns, places, undecided)
+                columns, places = self._decide(given, columns, places, undecided)
         if places is None:
             found = Deltas(columns, rows.tick, rows.change, rows.weight)
         elif not len(places):
-            return self._nothing
+            return empty(self.out.width)
         else:
             found = Deltas(columns, rows.tick[places], rows.change[places], rows.weight[places])
         if self._drops and len(found.tick) > 1:

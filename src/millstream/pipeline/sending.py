@@ -43,7 +43,7 @@ class Sending:
 
     def report(self, deltas: Deltas, upto: int) -> None:
         if len(deltas):
-            self._deltas.append(deltas)
+            self._deltas.append(deltas.copy())
 
     def take(self) -> list[Deltas]:
         """What came since the last call."""
