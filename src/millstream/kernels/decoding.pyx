@@ -8,6 +8,9 @@ from millstream.kernels.deltas cimport Deltas
 from millstream.kernels.dictionary cimport Dictionary
 from millstream.kernels.terms cimport term_of
 
+cdef extern from "Python.h":
+    object PyType_GenericAlloc(PyTypeObject* of, Py_ssize_t items)
+
 cdef enum:
     KEPT = 1 << 12              # so many terms are kept from call to call
 
@@ -66,7 +69,6 @@ cdef class Decoding:
     def objects(self, Deltas rows not None, type of, tuple attributes, last):
         """An object of a class for each row, made as its dataclass would: its millisecond, weight, terms, and what all have."""
         cdef list found = []
-        cdef PyTypeObject* made = <PyTypeObject*>of
         cdef int64_t i, at_ms = 0
         cdef object at = 0
         time, weight, terms, rest = attributes
@@ -76,7 +78,7 @@ cdef class Decoding:
                 at_ms = rows.ticks()[i] >> 2
                 at = at_ms
             # The class is frozen: this is how its own __init__ sets attributes, without its price.
-            one = of.__new__(of)
+            one = PyType_GenericAlloc(<PyTypeObject*>of, 0)
             PyObject_GenericSetAttr(one, time, at)
             PyObject_GenericSetAttr(one, weight, rows.weights()[i])
             PyObject_GenericSetAttr(one, terms, self.row(rows, i))

@@ -6,8 +6,8 @@ from typing import Any
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from millstream.rdf import parse_term
 from millstream.kernels.terms import term_of
+from millstream.rdf import parse_term
 
 XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
 XSD_INTEGER = "http://www.w3.org/2001/XMLSchema#integer"

@@ -18,8 +18,8 @@ import pyarrow as pa
 from pyoxigraph import Literal
 
 from millstream.kernels.dictionary import Dictionary
-from millstream.pipeline.sealing import sealed, unsealed
 from millstream.kernels.terms import term_of
+from millstream.pipeline.sealing import sealed, unsealed
 
 Ids = npt.NDArray[np.int64]
 TERMS = ("s", "p", "o")
