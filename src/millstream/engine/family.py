@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from millstream.engine.arrangement import as_change
+from millstream.engine.answer_order import as_change
 from millstream.engine.datasets import Graph, Triples
 from millstream.engine.outlet import Outlet
 from millstream.engine.query import ContinuousQuery

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from millstream.engine.arrangement import Arrangement, Rows, as_change
+from millstream.engine.answer_order import AnswerOrder, Rows, as_change
 from millstream.engine.datasets import Triples
 from millstream.engine.reporting import ChangeReporter, CloseReporter, Emit, EverythingReporter, Reporter
 from millstream.kernels.answer_set import AnswerSet, summed
@@ -35,7 +35,7 @@ class Outlet:
         self.feeds: str | None = None
         """The stream that its answers form, while somebody reads it."""
         self.on_constructed: Callable[[Outlet, Triples, int], None] | None = None
-        self._arrangement = Arrangement(root.seen, root.order, run.dictionary) if root.order else None
+        self._order = AnswerOrder(root.seen, root.order, run.dictionary) if root.order else None
         self._initial: list[Deltas] | None = None
         self.reporter = self._make_reporter(self._emitted)
 
@@ -48,9 +48,9 @@ class Outlet:
     def _make_reporter(self, emit: Emit) -> Reporter:
         run, width, steps = self.run, self.root.width, self.steps_ms
         if self.query.closes_windows:
-            return CloseReporter(self.query.output, width, emit, steps, run.t0_ms, run.dictionary, self._arrangement)
+            return CloseReporter(self.query.output, width, emit, steps, run.t0_ms, run.dictionary, self._order)
         if self.query.output is a.Output.RSTREAM:
-            return EverythingReporter(width, emit, self._arrangement)
+            return EverythingReporter(width, emit, self._order)
         return ChangeReporter(self.query.output, self.root.seen, emit, run.t0_ms, on_grids=bool(steps))
 
     @property
@@ -112,7 +112,7 @@ class Outlet:
 
         A member gets its own rows, without the column that says so.
         """
-        if self._arrangement is None:
+        if self._order is None:
             return rows_of(member, *self.answer_set().counted())
         if self.root.seen < self.root.width and isinstance(self.reporter, ChangeReporter):
             # What is reported of changes has no keys to order it by.
@@ -126,7 +126,7 @@ class Outlet:
         if member is not None:
             ours = columns[:, 0] == member
             columns, weight = columns[ours], weight[ours]
-        return rows_of(member, *self._arrangement.arranged(columns, weight))
+        return rows_of(member, *self._order.ordered(columns, weight))
 
     def current_rows(self, member: int | None) -> Rows:
         """As `answer_rows`, for once: in no order but where everything is always emitted."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from millstream.engine.answer_order import as_change
 from millstream.engine.answers import Answer, Decoder, triple_of, truth_of
-from millstream.engine.arrangement import as_change
 from millstream.engine.frames import installed, typed
 from millstream.engine.turns import delivering, serialised
 from millstream.kernels.emission import Kept

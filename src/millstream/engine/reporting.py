@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from millstream.engine.arrangement import Arrangement, as_change
+from millstream.engine.answer_order import AnswerOrder, as_change
 from millstream.engine.window_operators import NEVER
 from millstream.kernels.answer_set import AnswerSet, summed
 from millstream.kernels.dictionary import Dictionary
@@ -30,11 +30,11 @@ def sign_of(output: Output) -> int:
     return {Output.ISTREAM: APPEARS, Output.DSTREAM: DISAPPEARS}.get(output, BOTH)
 
 
-def _whole(answers: AnswerSet, arrangement: Arrangement | None, at_tick: int) -> Deltas:
+def _whole(answers: AnswerSet, order: AnswerOrder | None, at_tick: int) -> Deltas:
     """An answer set in order, as one change."""
-    if arrangement is None:
+    if order is None:
         return answers.at(at_tick)
-    return as_change(arrangement.arranged(*answers.counted()), at_tick)
+    return as_change(order.ordered(*answers.counted()), at_tick)
 
 
 class ChangeReporter(Selection):
@@ -60,9 +60,9 @@ class ChangeReporter(Selection):
 class EverythingReporter:
     """RSTREAM after every change: told of each change, whether it brought a delta or not."""
 
-    def __init__(self, width: int, emit: Emit, arrangement: Arrangement | None = None) -> None:
+    def __init__(self, width: int, emit: Emit, order: AnswerOrder | None = None) -> None:
         self._emit = emit
-        self._arrangement = arrangement
+        self._order = order
         self.answers = AnswerSet(width)
 
     def report(self, deltas: Deltas, upto: int) -> None:
@@ -71,7 +71,7 @@ class EverythingReporter:
     def changed(self, at_ms: int) -> None:
         """Emits the whole answer set."""
         if len(self.answers):
-            self._emit(selected(_whole(self.answers, self._arrangement, tick(at_ms, ELEMENT)), APPEARS))
+            self._emit(selected(_whole(self.answers, self._order, tick(at_ms, ELEMENT)), APPEARS))
 
     @property
     def reported(self) -> list[Deltas]:
@@ -102,12 +102,12 @@ class CloseReporter:
         steps_ms: list[int],
         t0_ms: int,
         dictionary: Dictionary,
-        arrangement: Arrangement | None = None,
+        order: AnswerOrder | None = None,
     ) -> None:
         self._sign = sign_of(output)
         self._is_whole = output is Output.RSTREAM
-        self._seen = width if arrangement is None else arrangement.width
-        self._arrangement = arrangement
+        self._seen = width if order is None else order.width
+        self._order = order
         self._emit = emit
         self._steps_ms = sorted(set(steps_ms))
         self._t0_ms = t0_ms
@@ -160,7 +160,7 @@ class CloseReporter:
 
     def _repeat(self, at_ms: int, upto: int) -> None:
         """The same again, at all instants from a time on before anything changes."""
-        whole = _whole(self.answers, self._arrangement, 0)
+        whole = _whole(self.answers, self._order, 0)
         columns, weight = whole.columns, whole.weight
         last_ms = (min(upto, self._waits_for(upto + 1) - 1) - GRID) >> 2
         while len(weight) and at_ms <= last_ms:
@@ -225,7 +225,7 @@ class CloseReporter:
         due = self._waiting.first(count)
         self._waiting.drop(self._dictionary, count)
         self.answers.apply(due)
-        rows = _whole(self.answers, self._arrangement, last) if self._is_whole else summed(self._seen, due).at(last)
+        rows = _whole(self.answers, self._order, last) if self._is_whole else summed(self._seen, due).at(last)
         emitted = selected(rows, self._sign)
         if len(emitted):
             self._emit(emitted)

@@ -16,7 +16,7 @@ Rows = tuple[npt.NDArray[np.int64], Column]
 """Distinct rows and how often each is there."""
 
 
-class Arrangement:
+class AnswerOrder:
     """Puts rows in order and takes their keys off."""
 
     def __init__(self, width: int, conditions: tuple[tuple[int, bool], ...], dictionary: Dictionary) -> None:
@@ -25,7 +25,7 @@ class Arrangement:
         self._conditions = conditions
         self._dictionary = dictionary
 
-    def arranged(self, columns: npt.NDArray[np.int64], weight: Column) -> Rows:
+    def ordered(self, columns: npt.NDArray[np.int64], weight: Column) -> Rows:
         """The rows in order, completed by what is seen in term order."""
         if len(weight) > 1:
             completion = tuple(range(self.width))
