@@ -170,8 +170,9 @@ cdef class Dictionary(Store):
         cdef int64_t n = ids.shape[0], i, total = 0, nulls = 0, length
         cdef uint8_t text[INLINED_BYTES]
         cdef Slot *slot
-        offset_array = np.empty(n + 1, np.int32)
+        offset_array, place_array = np.empty(n + 1, np.int32), np.empty(n, np.intp)
         cdef int32_t[::1] offsets = offset_array
+        cdef Py_ssize_t[::1] places = place_array     # of bytes
         for i in range(n):
             # Terms lie anywhere in memory: what comes soon is fetched meanwhile.
             if i + AHEAD < n:
@@ -188,6 +189,7 @@ cdef class Dictionary(Store):
                 slot = self.slot_of(ids[i])
                 if slot == NULL:
                     self.check_live(ids[i])
+                places[i] = <Py_ssize_t>slot.bytes
                 total += slot.length
             if total > 0x7FFFFFFF:
                 raise OverflowError("more than 2 GB of terms: decode fewer ids at once")
@@ -198,10 +200,8 @@ cdef class Dictionary(Store):
         if nulls:
             bitmap = bitmap_array
         for i in range(n):
-            if i + 2 * AHEAD < n:
-                fetch_slot(self, ids[i + 2 * AHEAD])
             if i + AHEAD < n and 0 <= kind_of(ids[i + AHEAD]) <= TYPED:
-                prefetch(self.slot_at(number_of(ids[i + AHEAD])).bytes)
+                prefetch(<const uint8_t *>places[i + AHEAD])
             length = offsets[i + 1] - offsets[i]
             if ids[i] < 0:
                 continue
@@ -211,7 +211,7 @@ cdef class Dictionary(Store):
                 write_inlined(text, ids[i])
                 memcpy(&data[offsets[i]], text, length)
             else:
-                memcpy(&data[offsets[i]], self.slot_of(ids[i]).bytes, length)
+                memcpy(&data[offsets[i]], <const uint8_t *>places[i], length)
         buffers = [pa.py_buffer(a) if a is not None else None for a in (bitmap_array, offset_array, data_array)]
         return pa.StringArray.from_buffers(n, buffers[1], buffers[2], buffers[0], nulls)
 
