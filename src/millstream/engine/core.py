@@ -186,8 +186,9 @@ class Core:
         self.before = max(self.before, before)
 
     def catch_up(self, query: ContinuousQuery) -> None:
-        if query.run is not None:
-            query.run.pass_time(self.before)
+        run = query.run
+        if run is not None and run.tick < self.before - 1:
+            run.pass_time(self.before)
 
     def deliver(self) -> None:
         """Calls back between the parts of a long call: meanwhile any thread may call the engine."""

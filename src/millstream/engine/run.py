@@ -128,7 +128,7 @@ class QueryRun:
         before = tick(until_ms, ELEMENT)
         if self._everything is not None:
             changes = elements - 1 + sum(visible.due_before(before) for visible in self._visible.values())
-            return changes * (int(self._everything.answers.rows()[1].sum()) + triples) if changes else 0
+            return changes * (self._everything.answers.total + triples) if changes else 0
         spans = [(w.window.kept_ms or 0) // step for w in self.windows if (step := w.window.step_ms) is not None]
         closing = (o.reporter for o in self.outlets if isinstance(o.reporter, CloseReporter))
         return sum(reporter.ahead(since_ms, before, triples, max(spans)) for reporter in closing)
