@@ -307,8 +307,7 @@ class Engine:
     def _offer(self, at_ms: int, what: Happening) -> None:
         """Takes something that happens at a time, unless that time has passed."""
         ordering = self._ordering
-        if ordering.is_next(at_ms):
-            ordering.see(at_ms)
+        if ordering.passes(at_ms):
             self._core.process(at_ms, what)
             return
         if not ordering.takes(at_ms):

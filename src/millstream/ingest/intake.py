@@ -52,17 +52,15 @@ class Encoder:
 
     def text_of(self, triples: object) -> tuple[str | bytes, str]:
         """N-Triples of what a caller passed, and the scope of its blank nodes; without one, labels are as they are."""
-        if isinstance(triples, str | bytes):
-            return self._scoped(triples)
+        if isinstance(triples, str):
+            return triples, self.scope() if "_:" in triples else ""
+        if isinstance(triples, bytes):
+            return triples, self.scope() if b"_:" in triples else ""
         if isinstance(triples, list | tuple) and (lines := lines_of(triples)) is not None:
             # Strings and Python values go to the scanner as text; objects and what is odd are looked at one by one.
-            return self._scoped(lines)
+            return lines, self.scope() if "_:" in lines else ""
         # Objects keep their blank nodes, so their text must not be scoped again.
         return "".join([f"{t} .\n" for t in coerce_triples(triples)]), ""
-
-    def _scoped(self, text: str | bytes) -> tuple[str | bytes, str]:
-        has_labels = "_:" in text if isinstance(text, str) else b"_:" in text
-        return text, self.scope() if has_labels else ""
 
 
 def encoded(
