@@ -23,7 +23,7 @@ Change = tuple[int, int, tuple[int, ...]]
 def two_patterns() -> Patterns:
     """All triples match the first, those with an even subject the second too."""
     everything = (-1, -1, -1)
-    return Patterns([(0, everything, []), (1, everything, [])], [(1, 0, lambda ids: ids % 2 == 0)])
+    return Patterns([(0, everything, []), (1, everything, [])], [(1, 0, lambda ids: ids % 2 == 0, None)])
 
 
 class Fed:

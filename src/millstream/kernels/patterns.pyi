@@ -4,10 +4,11 @@ import numpy as np
 import numpy.typing as npt
 
 from millstream.kernels.elements import Elements
+from millstream.kernels.row_program import RowProgram
 
 Column = npt.NDArray[np.int64]
 Pattern = tuple[int, tuple[int, int, int], list[tuple[int, int]]]
-Test = tuple[int, int, Callable[[Column], npt.NDArray[np.bool_]]]
+Test = tuple[int, int, Callable[[Column], npt.NDArray[np.bool_]], RowProgram | None]
 
 class Patterns:
     tests: list[Test]

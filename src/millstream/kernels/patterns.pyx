@@ -12,7 +12,9 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
 from millstream.kernels.elements cimport Elements
+from millstream.kernels.growing cimport growing_close, growing_room
 from millstream.kernels.memory cimport block_free, block_resize
+from millstream.kernels.row_program cimport DROPPED, KEPT, UNDECIDED, RowProgram
 from millstream.kernels.scan cimport Scan
 
 cnp.import_array()
@@ -25,7 +27,8 @@ cdef class Patterns:
         """Patterns as (number, (s, p, o) with -1 for variables, pairs of places that must be equal), in order of numbers, which
         may be equal.
 
-        A test is (number of a pattern, place, function): which ids at that place pass."""
+        A test is (number of a pattern, place, function, program): which ids at that place pass. The program, of one column, decides
+        most of them; the function, of a column, is asked about the rest, or about all if there is no program."""
         cdef int64_t i = 0
         given = [(int(number), tuple(ids), [tuple(pair) for pair in equal]) for number, ids, equal in patterns]
         scanned, others = [], []
@@ -56,6 +59,7 @@ cdef class Patterns:
         free(self.number_of)
         free(self.known)
         free(self.compared)
+        growing_close(&self.outcomes)
         block_free(self.row, self.capacity * sizeof(int64_t))
         block_free(self.pattern, self.capacity * sizeof(int64_t))
 
@@ -119,36 +123,54 @@ cdef class Patterns:
 
     cdef int sift(self, const int64_t* s, const int64_t* p, const int64_t* o) except -1:
         """Keeps what the filters let pass."""
-        cdef int64_t i, kept = 0, at
+        cdef int64_t i
+        cdef int64_t* values
+        cdef RowProgram program
+        cdef bint is_open
+        for number, position, test, given in self.tests:
+            values = <int64_t*>(s if position == 0 else p if position == 1 else o)
+            program = given
+            is_open = False
+            growing_room(&self.outcomes, self.size, 1)
+            for i in range(self.size):
+                self.outcomes.data[i] = KEPT
+                if self.pattern[i] == number:
+                    self.outcomes.data[i] = UNDECIDED if program is None else program.run_row(&values, self.row[i])
+                    is_open |= self.outcomes.data[i] == UNDECIDED
+            if is_open:
+                self.ask(test, values)
+            self.keep()
+        return 0
+
+    cdef int ask(self, test, const int64_t* values) except -1:
+        """Has a function decide about the matches that are undecided, all at once."""
+        cdef int64_t i, at = 0
         cdef cnp.ndarray asked, passed
-        cdef const int64_t* values
-        cdef char* keep
-        for number, position, test in self.tests:
-            values = s if position == 0 else p if position == 1 else o
-            at = 0
-            for i in range(self.size):
-                at += self.pattern[i] == number
-            if not at:
-                continue
-            asked = np.empty(at, np.int64)
-            at = 0
-            for i in range(self.size):
-                if self.pattern[i] == number:
-                    (<int64_t*>cnp.PyArray_DATA(asked))[at] = values[self.row[i]]
-                    at += 1
-            passed = np.ascontiguousarray(test(asked), np.bool_)
-            keep = <char*>cnp.PyArray_DATA(passed)
-            at = kept = 0
-            for i in range(self.size):
-                if self.pattern[i] == number:
-                    at += 1
-                    if not keep[at - 1]:
-                        continue
+        for i in range(self.size):
+            at += self.outcomes.data[i] == UNDECIDED
+        asked = np.empty(at, np.int64)
+        at = 0
+        for i in range(self.size):
+            if self.outcomes.data[i] == UNDECIDED:
+                (<int64_t*>cnp.PyArray_DATA(asked))[at] = values[self.row[i]]
+                at += 1
+        passed = np.ascontiguousarray(test(asked), np.bool_)
+        at = 0
+        for i in range(self.size):
+            if self.outcomes.data[i] == UNDECIDED:
+                self.outcomes.data[i] = KEPT if (<char*>cnp.PyArray_DATA(passed))[at] else DROPPED
+                at += 1
+        return 0
+
+    cdef void keep(self) noexcept nogil:
+        """Drops the matches that did not pass."""
+        cdef int64_t i, kept = 0
+        for i in range(self.size):
+            if self.outcomes.data[i] == KEPT:
                 self.row[kept] = self.row[i]
                 self.pattern[kept] = self.pattern[i]
                 kept += 1
-            self.size = kept
-        return 0
+        self.size = kept
 
     @property
     def numbers(self):

@@ -40,7 +40,7 @@ class Matcher:
         self.ids: list[tuple[int, int, int]] = []
         """The constants of each pattern as ids, -1 for variables."""
         asked = [
-            (place + first, position, tests[variable])
+            (place + first, position, tests[variable], None)
             for place in numbers
             for variable, position in zip(patterns[place].variables, first_positions(patterns[place]), strict=True)
             if isinstance(variable, Variable) and variable in tests
