@@ -21,6 +21,7 @@ cdef class Leaf(Sink):
     cdef Sieve last
     cdef int* part_of
     cdef int* projection
+    cdef int width              # columns of all parts
     cdef object bound
     cdef int64_t made           # solutions of the batch at hand
     cdef bint touched

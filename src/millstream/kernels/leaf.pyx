@@ -62,8 +62,11 @@ cdef class Leaf(Sink):
         self.out = Deltas(width=len(projection))
         self.merge = TimeMerge(len(projection))
         self.projection = <int*>block_resize(NULL, 0, len(projection) * sizeof(int))
+        self.width = sum([(<Part>part).found.width for part in self.parts])
         for i in range(len(projection)):
             self.projection[i] = projection[i]
+            if not -1 <= self.projection[i] < self.width:
+                raise ValueError(f"there is no column {projection[i]} among {self.width}")
         self.bound = bound
         self.forget_solutions()
 
@@ -139,6 +142,8 @@ cdef class Leaf(Sink):
     def push(self, found):
         """Takes solutions that were found elsewhere: columns, change, now, start, until, weight."""
         cdef Part part = GivenPart(found)
+        if part.found.width != self.width:
+            raise ValueError(f"expected {self.width} columns, got {part.found.width}")
         self.made = 0
         self.take(&part.found)
 
@@ -176,6 +181,8 @@ cdef class Leaf(Sink):
         cdef Collected into = Collected(self.last)
         cdef Product product = self.product
         cdef int i
+        if sum([(<Part>part).found.width for part in parts]) != self.width or len(parts) != max(1, len(self.parts)):
+            raise ValueError(f"expected {self.width} columns of {max(1, len(self.parts))} parts")
         if self.parts:
             self.sift(parts)
         if len(parts) == 1:

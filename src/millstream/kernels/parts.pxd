@@ -49,6 +49,7 @@ cdef class JoinPart(Part):
 
     cdef void close_ways(self) noexcept
     cdef void room(self, int64_t more) noexcept
+    cdef void shrink(self) noexcept
     cdef int keep(self, Arrivals rows, int64_t first, int64_t last, int64_t shift) except -1
     cdef int lay(self, Arrivals rows, int64_t first, int64_t last, int64_t shift) except -1
 

@@ -71,8 +71,8 @@ cdef class Part:
         raise NotImplementedError
 
     cdef int run(self) except -1:
-        """Has what was put in found."""
-        raise NotImplementedError
+        """Finds what comes of what was put in."""
+        return 0
 
     cdef void forget(self) noexcept:
         """Nothing has been found, or put."""
@@ -270,6 +270,8 @@ cdef class JoinPart(Part):
         cdef Arrivals waiting = self.waiting
         cdef int64_t n
         cdef Rows* found = &self.found
+        if join is None:
+            raise ValueError("a part is laid out before it is fed")
         if waiting.length:
             if self.some_apart:
                 rows = waiting.pick(slice(None))
@@ -302,7 +304,7 @@ cdef class JoinPart(Part):
             found.weight = join.matcher.columns[found.width + WEIGHT_FOUND]
         return 0
 
-    def shrink(self):
+    cdef void shrink(self) noexcept:
         """Gives room back that only a large batch needs."""
         cdef int place
         for place in range(FED):
@@ -353,9 +355,6 @@ cdef class GroundPart(Part):
         cdef int64_t i
         for i in range(first, last):
             self.take(rows.columns[NOW][i], rows.columns[UNTIL][i], rows.columns[OP][i] > 0, rows.columns[NUMBER][i])
-        return 0
-
-    cdef int run(self) except -1:
         return 0
 
     def feed_row(self, int64_t now, int64_t until, int64_t op, int64_t change):

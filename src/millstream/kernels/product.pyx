@@ -141,6 +141,9 @@ cdef class Product:
         cdef int64_t row, best = 0
         if len(parts) != self.count:
             raise ValueError(f"expected {self.count} parts, got {len(parts)}")
+        for part in range(self.count):
+            if (<Part>parts[part]).found.width != self.sides[part].width:
+                raise ValueError(f"part {part} has another width than before")
         self.out.size = 0
         while True:
             next_part = -1
