@@ -17,9 +17,8 @@ from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.keeping import Keeper
 from millstream.kernels.row_program import Operation, RowProgram
 from millstream.kernels.row_wise import RowWise
-from millstream.language import algebra as a
 from millstream.operators.expressions import Evaluator
-from millstream.operators.expressions.programs import Step, constant_step, is_leaf, steps_of
+from millstream.operators.expressions.programs import Step, is_leaf, leaf_of, steps_of
 from millstream.plan.nodes import Extend, Filter, Project
 
 RowNode = Extend | Filter | Project
@@ -104,7 +103,7 @@ class _Compiled:
                 if copied in self.places:
                     self.places[variable] = self.places[copied]
                 return True
-        steps = steps_of(node.expression, self._leaf)
+        steps = steps_of(node.expression, leaf_of(self.places, self._dictionary))
         if steps is None:
             return False
         self.steps += steps
@@ -115,16 +114,6 @@ class _Compiled:
         else:
             self.steps.append((Operation.TEST, 0))
         return True
-
-    def _leaf(self, expression: a.Expression) -> Step | None:
-        match expression:
-            case Variable():
-                place = self.places.get(expression, -1)
-                return (Operation.CONSTANT, -1) if place < 0 else (Operation.COLUMN, place)
-            case NamedNode() | Literal():
-                return constant_step(expression, self._dictionary)
-            case _:
-                return None
 
 
 def _keeps_apart(chain: Sequence[RowNode]) -> bool:
