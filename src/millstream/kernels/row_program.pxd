@@ -8,6 +8,7 @@ from millstream.kernels.exact cimport Number
 cdef enum What:
     ID
     NUMBER
+    REAL
     TRUTH
     ERROR
 
@@ -21,6 +22,7 @@ cdef struct Cell:
     int truth                   # FALSE or TRUE
     int64_t id
     Number number
+    double real
 
 cdef struct Step:
     int operation
@@ -38,6 +40,7 @@ cdef class RowProgram:
     cdef int stored             # of the row being run
     cdef bint made_terms        # whether a result is outside of ids, so that somebody must hold it
 
+    cdef int resolve(self, Cell* cell) except -1
     cdef int store(self, Cell* cell) except -1
     cdef int run_row(self, int64_t** columns, int64_t row) except -1
 

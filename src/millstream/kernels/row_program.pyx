@@ -1,11 +1,11 @@
 """Programs that look at one row at a time: compute more columns, drop rows, choose the columns that stay.
 
 A program is a list of (operation, argument), run for every row with a stack of cells. A cell is the id of a column or a constant,
-an exact number, a truth, or an error. COLUMN and CONSTANT push; the others take their operands from the stack and push their
-result, except STORE, which takes a result as the next computed column, and TEST, which takes a truth and drops the
+an exact number, a double, a truth, or an error. COLUMN and CONSTANT push, DOUBLE as well, whose argument are the bits of a double; the
+others take their operands from the stack and push their result, except STORE, which takes a result as the next computed column, and TEST, which takes a truth and drops the
 row unless it is true. Columns are numbered: the given ones first, then the computed ones in order.
 
-What a program does not know (typed literals outside of ids, texts in order, numbers beyond 128 bits) makes a row *undecided*: it
+What a program does not know (typed literals outside of ids other than doubles, texts in order, numbers beyond 128 bits) makes a row *undecided*: it
 is left to the caller, who knows all of SPARQL. Whether a row is undecided follows from its ids alone.
 """
 
@@ -13,14 +13,17 @@ import cython
 import numpy as np
 
 cimport numpy as cnp
+from libc.math cimport ceil, copysign, fabs, floor, isfinite, isnan
 from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
 
 from millstream.kernels.dictionary cimport Dictionary
 from millstream.kernels.dictionary_values cimport (
-    BLANK, BOOLEAN, DATETIME, DECIMAL, INCOMPARABLE, IRI, LANGUAGE, MAX_SCALE, STRING, TYPED, compare_inlined, is_number, kind_of,
-    make_id, mantissa_of, payload_of, scale_of,
+    BLANK, BOOLEAN, DATETIME, DECIMAL, INCOMPARABLE, IRI, LANGUAGE, MAX_SCALE, POWER10, STRING, TYPED, compare_inlined, is_number,
+    kind_of, make_id, mantissa_of, payload_of, scale_of,
 )
+from millstream.kernels.doubles cimport double_id, read_double
 from millstream.kernels.exact cimport (
     DOWN, HALF_UP, UP, Number, add, compare, divide, multiply, negate, round_number, subtract,
 )
@@ -53,12 +56,19 @@ cpdef enum Operation:
     BOUND = 21
     STORE = 22
     TEST = 23
+    DOUBLE = 24
+
+cdef int64_t MOST_EXACT = <int64_t>1 << 53
 
 cdef enum Truth:
     FALSE = 0
     TRUE = 1
     FAILED = 2
     UNKNOWN = 3
+
+cdef inline bint is_push(int operation) noexcept nogil:
+    return operation <= CONSTANT or operation == DOUBLE
+
 
 cdef inline bint is_binary(int operation) noexcept nogil:
     return ADD <= operation <= DIVIDE or EQUAL <= operation <= OR
@@ -83,6 +93,8 @@ cdef inline int truth_of(const Cell* cell) noexcept nogil:
     """The effective boolean value."""
     if cell.what == TRUTH:
         return cell.truth
+    if cell.what == REAL:
+        return cell.real != 0 and not isnan(cell.real)
     if cell.what == NUMBER:
         return cell.number.mantissa != 0
     if cell.what == ERROR or cell.id < 0:
@@ -97,9 +109,35 @@ cdef inline void put_truth(Cell* cell, int truth) noexcept nogil:
     cell.truth = truth
 
 
+cdef inline bint make_real(Cell* cell) noexcept nogil:
+    """Promotes a number to a double, if it is short enough for one division to round it."""
+    if cell.what == NUMBER:
+        if cell.number.scale > MAX_SCALE or not -MOST_EXACT <= cell.number.mantissa <= MOST_EXACT:
+            return False
+        cell.real = <double><int64_t>cell.number.mantissa / <double>POWER10[cell.number.scale]
+        cell.what = REAL
+    return True
+
+
+cdef inline bint calculate_real(int operation, Cell* a, Cell* b) noexcept nogil:
+    if not make_real(a) or not make_real(b):
+        return False
+    if operation == ADD:
+        a.real = a.real + b.real
+    elif operation == SUBTRACT:
+        a.real = a.real - b.real
+    elif operation == MULTIPLY:
+        a.real = a.real * b.real
+    else:
+        a.real = a.real / b.real
+    return True
+
+
 cdef inline bint calculate(int operation, Cell* a, Cell* b) noexcept nogil:
     if not read_number(a) or not read_number(b):
         return False
+    if (a.what == REAL or b.what == REAL) and a.what != ERROR and b.what != ERROR:
+        return calculate_real(operation, a, b)
     if a.what == ERROR or b.what == ERROR or (operation == DIVIDE and b.number.mantissa == 0):
         a.what = ERROR
         return True
@@ -112,10 +150,28 @@ cdef inline bint calculate(int operation, Cell* a, Cell* b) noexcept nogil:
     return divide(&a.number, &b.number)
 
 
+cdef inline void apply_to_real(int operation, Cell* a) noexcept nogil:
+    """Of what is rounded, zeros keep the sign."""
+    cdef double below = floor(a.real)
+    if operation == MINUS:
+        a.real = -a.real
+    elif operation == ABS:
+        a.real = fabs(a.real)
+    elif isfinite(a.real):
+        if operation == CEIL:
+            below = ceil(a.real)
+        elif operation == ROUND and a.real - below >= 0.5:
+            below += 1
+        a.real = copysign(below, a.real)
+
+
 cdef inline bint apply_function(int operation, Cell* a) noexcept nogil:
     if not read_number(a):
         return False
     if a.what == ERROR or operation == PLUS:
+        return True
+    if a.what == REAL:
+        apply_to_real(operation, a)
         return True
     if operation == MINUS or operation == ABS:
         return negate(&a.number) if operation == MINUS or a.number.mantissa < 0 else True
@@ -147,12 +203,31 @@ cdef inline int compare_ids(int operation, int64_t a, int64_t b, int* order) noe
     return FAILED
 
 
+cdef inline bint compare_reals(int operation, Cell* a, Cell* b) noexcept nogil:
+    """NaN is neither less nor equal nor greater."""
+    if not make_real(a) or not make_real(b):
+        return False
+    put_truth(a, a.real == b.real if operation == EQUAL else a.real != b.real if operation == UNEQUAL
+              else a.real < b.real if operation == LESS else a.real > b.real if operation == GREATER
+              else a.real <= b.real if operation == LESS_OR_EQUAL else a.real >= b.real)
+    return True
+
+
 cdef inline bint compare_cells(int operation, Cell* a, Cell* b) noexcept nogil:
     cdef int order = 0, found = TRUE
     cdef bint fits = True
     if a.what == ERROR or b.what == ERROR:
         a.what = ERROR
         return True
+    if a.what == REAL or b.what == REAL:
+        # Beside other than numbers both operands are as undecided as if none had been read.
+        if a.what == ID and is_number(a.id):
+            read_number(a)
+        if b.what == ID and is_number(b.id):
+            read_number(b)
+        if (a.what != REAL and a.what != NUMBER) or (b.what != REAL and b.what != NUMBER):
+            return False
+        return compare_reals(operation, a, b)
     if a.what == ID and b.what == ID:
         found = compare_ids(operation, a.id, b.id, &order)
     elif (a.what == ID and a.id < 0) or (b.what == ID and b.id < 0):
@@ -214,12 +289,12 @@ cdef class RowProgram:
             self.steps[i] = Step(operation, argument)
             if operation == COLUMN and not 0 <= argument < width + stored:
                 raise ValueError(f"there is no column {argument} among {width + stored}")
-            if not COLUMN <= operation <= TEST:
+            if not COLUMN <= operation <= DOUBLE:
                 raise ValueError(f"there is no operation {operation}")
-            depth += 1 if operation <= CONSTANT else -1 if is_binary(operation) or operation >= STORE else 0
+            depth += 1 if is_push(operation) else -1 if is_binary(operation) or operation >= STORE else 0
             stored += operation == STORE
             deepest = max(deepest, depth)
-            if depth < (0 if operation >= STORE else 1):
+            if depth < (0 if operation == STORE or operation == TEST else 1):
                 raise ValueError(f"step {i} takes more than there is")
         if depth:
             raise ValueError(f"{depth} results are neither stored nor tested")
@@ -238,6 +313,12 @@ cdef class RowProgram:
         free(self.computed)
         free(self.stack)
 
+    cdef int resolve(self, Cell* cell) except -1:
+        """Makes a number of a double's id."""
+        if cell.what == ID and kind_of(cell.id) == TYPED and read_double(self.dictionary, cell.id, &cell.real):
+            cell.what = REAL
+        return 0
+
     cdef int store(self, Cell* cell) except -1:
         """Takes a result as the next computed column."""
         cdef int64_t term_id = -1
@@ -245,6 +326,8 @@ cdef class RowProgram:
             term_id = cell.id
         elif cell.what == TRUTH:
             term_id = make_id(BOOLEAN, cell.truth)
+        elif cell.what == REAL:
+            term_id = double_id(self.dictionary, cell.real)
         elif cell.what == NUMBER:
             strip_zeros(&cell.number.mantissa, &cell.number.scale)
             if cell.number.scale > MAX_SCALE:
@@ -274,18 +357,30 @@ cdef class RowProgram:
                 top += 1
                 top.what = ID
                 top.id = step.argument
+            elif operation == DOUBLE:
+                top += 1
+                top.what = REAL
+                memcpy(&top.real, &step.argument, sizeof(double))
             elif operation <= DIVIDE:
                 top -= 1
+                self.resolve(top)
+                self.resolve(top + 1)
                 decided = calculate(operation, top, top + 1)
             elif operation <= FLOOR:
+                self.resolve(top)
                 decided = apply_function(operation, top)
             elif operation <= GREATER_OR_EQUAL:
                 top -= 1
+                self.resolve(top)
+                self.resolve(top + 1)
                 decided = compare_cells(operation, top, top + 1)
             elif operation <= OR:
                 top -= 1
+                self.resolve(top)
+                self.resolve(top + 1)
                 decided = connect(operation, top, top + 1)
             elif operation == NOT:
+                self.resolve(top)
                 decided = invert(top)
             elif operation == BOUND:
                 put_truth(top, top.what != ID or top.id >= 0)
@@ -293,6 +388,7 @@ cdef class RowProgram:
                 decided = self.store(top) == KEPT
                 top -= 1
             else:
+                self.resolve(top)
                 truth = truth_of(top)
                 if truth != TRUE:
                     return UNDECIDED if truth == UNKNOWN else DROPPED

@@ -105,7 +105,8 @@ class _Compiled:
                     self.places[variable] = self.places[copied]
                 return True
         steps = steps_of(node.expression, self._leaf)
-        if steps is None:
+        # A double by itself keeps its spelling, which a program does not know.
+        if steps is None or (isinstance(node, Extend) and steps[-1][0] == Operation.DOUBLE):
             return False
         self.steps += steps
         if isinstance(node, Extend):

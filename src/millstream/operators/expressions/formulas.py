@@ -52,7 +52,7 @@ def compile_formula(
         if isinstance(part, NamedNode | Literal):
             step = constant_step(part, dictionary)
             # Nobody holds constants here.
-            return None if step is None or is_outside(step[1]) else step
+            return None if step is None or is_outside(step) else step
         if part not in places:
             column = (lambda batch: batch.column(part)) if isinstance(part, Variable) else column_of(part)
             if column is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -11,6 +12,7 @@ from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.dictionary_kinds import Kind
 from millstream.kernels.row_program import Operation
 from millstream.language import algebra as a
+from millstream.operators.expressions.values import DOUBLE, read_term
 
 Step: TypeAlias = tuple[int, int]
 """An operation and its argument."""
@@ -89,17 +91,20 @@ def _is_text(expression: a.Expression) -> bool:
 
 
 def constant_step(constant: NamedNode | Literal, dictionary: Dictionary) -> Step | None:
-    """The step that pushes a constant; None for a value outside of ids, of which a program knows nothing.
+    """The step that pushes a constant as an operand; None for a value of which a program knows nothing.
 
-    Whoever runs the program holds the id, unless the value is in it.
+    Whoever runs the program holds the id of a CONSTANT, unless the value is in it.
     """
     term_id = dictionary.encode_one(str(constant))
-    return None if term_id >> _KIND_SHIFT == Kind.TYPED else (Operation.CONSTANT, term_id)
+    if term_id >> _KIND_SHIFT != Kind.TYPED:
+        return Operation.CONSTANT, term_id
+    value = read_term(str(constant))
+    return (Operation.DOUBLE, *struct.unpack("<q", struct.pack("<d", value.value))) if value.space == DOUBLE else None
 
 
-def is_outside(term_id: int) -> bool:
-    """Whether an id names a term in a dictionary, so that somebody must hold it."""
-    return 0 <= term_id >> _KIND_SHIFT <= Kind.TYPED
+def is_outside(step: Step) -> bool:
+    """Whether a step pushes a term of the dictionary, so that somebody must hold it."""
+    return step[0] == Operation.CONSTANT and 0 <= step[1] >> _KIND_SHIFT <= Kind.TYPED
 
 
 def is_leaf(expression: a.Expression) -> bool:
