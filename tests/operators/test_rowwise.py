@@ -17,7 +17,8 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.keeping import Keeper
-from millstream.kernels.row_program import Operation, RowProgram
+from millstream.kernels.row_operations import Operation
+from millstream.kernels.row_program import RowProgram
 from millstream.language import algebra as a
 from millstream.operators.expressions import Bounds, Evaluator
 from millstream.operators.expressions.clock import now
@@ -73,18 +74,27 @@ def grown(inner: st.SearchStrategy[a.Expression]) -> st.SearchStrategy[a.Express
         st.builds(a.UnaryMinus, inner),
         st.builds(a.UnaryPlus, inner),
         st.builds(lambda f, x: a.FunctionCall(f, (x,)), st.sampled_from(["ABS", "CEIL", "FLOOR", "ROUND"]), inner),
+        st.builds(lambda *x: a.FunctionCall("COALESCE", x), inner, inner),
+        st.builds(lambda x, y, z: a.FunctionCall("IF", (a.Comparison("<", x, y), y, z)), inner, inner, inner),
     )
 
 
 formulas = st.recursive(grown(leaves), grown, max_leaves=5)
+operands = st.deferred(lambda: st.one_of(formulas, leaves))
 compared = st.builds(
     a.Comparison,
     st.sampled_from(["=", "!=", "<", ">", "<=", ">="]),
-    st.one_of(formulas, leaves),
-    st.one_of(formulas, leaves, others),
+    operands,
+    st.one_of(operands, others),
+)
+kinds = st.sampled_from(["ISIRI", "ISURI", "ISBLANK", "ISLITERAL", "ISNUMERIC"])
+asked = st.one_of(
+    st.builds(lambda f, x: a.FunctionCall(f, (x,)), kinds, operands),
+    st.builds(lambda x, y: a.FunctionCall("SAMETERM", (x, y)), operands, st.one_of(leaves, others)),
+    st.builds(lambda x, y: a.In(x, tuple(y)), leaves, st.lists(st.one_of(leaves, others), max_size=3)),
 )
 tests = st.recursive(
-    compared,
+    st.one_of(compared, compared, asked),
     lambda inner: st.one_of(st.builds(a.And, inner, inner), st.builds(a.Or, inner, inner), st.builds(a.Not, inner)),
     max_leaves=3,
 )

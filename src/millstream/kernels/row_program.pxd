@@ -3,26 +3,12 @@
 from libc.stdint cimport int64_t
 
 from millstream.kernels.dictionary cimport Dictionary
-from millstream.kernels.exact cimport Number
-
-cdef enum What:
-    ID
-    NUMBER
-    REAL
-    TRUTH
-    ERROR
+from millstream.kernels.row_cells cimport Cell
 
 cdef enum Outcome:
     KEPT
     DROPPED
     UNDECIDED
-
-cdef struct Cell:
-    What what
-    int truth                   # FALSE or TRUE
-    int64_t id
-    Number number
-    double real
 
 cdef struct Step:
     int operation

@@ -15,7 +15,8 @@ from pyoxigraph import Literal, NamedNode, Variable
 from millstream.kernels.deltas import Deltas
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.keeping import Keeper
-from millstream.kernels.row_program import Operation, RowProgram
+from millstream.kernels.row_operations import Operation
+from millstream.kernels.row_program import RowProgram
 from millstream.kernels.row_wise import RowWise
 from millstream.language import algebra as a
 from millstream.operators.expressions import Evaluator
