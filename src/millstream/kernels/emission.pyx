@@ -33,7 +33,9 @@ cdef int reserve(Deltas rows, int64_t more) except -1:
     """Room for so many rows more; MemoryError, where growing would end the process."""
     cdef void* block
     if more > MANY:
-        block = malloc((rows.rows.size + more) * (rows.rows.width + MORE_COLUMNS) * sizeof(int64_t)) if more < 1 << 48 else NULL
+        block = NULL
+        if more < 1 << 48:
+            block = malloc((rows.rows.size + more) * (rows.rows.width + MORE_COLUMNS) * sizeof(int64_t))
         if block == NULL:
             raise MemoryError(f"no memory for {more} rows")
         free(block)
@@ -108,7 +110,10 @@ cdef class Selection:
         if self.answers is not None:
             self.answers.take(deltas, 1)
         if self.out.rows.size:
-            self.emit(self.out)
+            try:
+                self.emit(self.out)
+            finally:
+                self.out.clear()
 
     cdef int select(self, Deltas rows, int64_t tick) except -1:
         cdef int64_t i
@@ -122,7 +127,7 @@ cdef class Selection:
         cdef bint whole = self.on_grids and tick & 3 == GRID_PHASE
         cdef int64_t* values
         cdef int column
-        self.one.rows.size = 0
+        self.one.clear()
         while i < deltas.rows.size and deltas.ticks()[i] == tick and (whole or deltas.changes()[i] == change):
             values = group_row(&self.group)
             for column in range(self.group.width):
