@@ -24,6 +24,9 @@ from millstream.plan.conjunction import SourcedPattern
 from millstream.windows.kinds import StreamWindow
 
 
+_NONE: list[Operator] = []
+
+
 @dataclass(frozen=True, slots=True)
 class GraphRows:
     """Rows that enter (op 1) or leave (-1) a graph, each for one pattern, in processing order."""
@@ -159,7 +162,13 @@ class Contents(ContentChanges):
 
     def feed(self, *, leaving: bool = False) -> None:
         """Hands what was collected to the operators; `leaving`: only what leaves before an element."""
-        arrivals = self.number(leaving=leaving)
+        arrivals = self.number(leaving)
+        if arrivals is not None:
+            self._operator.feed(arrivals)
+
+    def take_and_feed(self, batch: Elements, last: int) -> None:
+        """Hands on what elements of a stream bring up to a tick, and what time does by itself until then."""
+        arrivals = self.collect(self._by_stream.get(batch.stream, _NONE), self.acting, batch, last)
         if arrivals is not None:
             self._operator.feed(arrivals)
 

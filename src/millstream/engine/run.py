@@ -230,10 +230,7 @@ class QueryRun:
             if batch.stream in outlet.streams:
                 reporter.first_element(batch.first_ms)
         last = batch.last_tick
-        # Arrivals first: they may put off what is due.
-        self.contents.take(batch, last)
-        self.contents.pass_time(last)
-        self.contents.feed()
+        self.contents.take_and_feed(batch, last)
         self._report(last, first)
 
     def together(self, batches: list[Elements], changes: list[GraphRows], last: int) -> None:
@@ -325,9 +322,11 @@ class QueryRun:
 
     def _report(self, upto: int, first: Collection[Outlet] = ()) -> None:
         """Hands on what has become of the solutions; `first`: by a change that may be the first to concern these."""
-        self.tick = max(self.tick, upto)
+        if upto > self.tick:
+            self.tick = upto
         for outlet, deltas in zip(self.outlets, self.operator.drain(upto), strict=True):
-            outlet.report(deltas, upto, first=outlet in first)
+            if first or len(deltas) or self._closing:
+                outlet.report(deltas, upto, first=outlet in first)
 
     def next_change(self, before: int) -> int | None:
         """The first tick before another at which time alone may make it emit something."""
