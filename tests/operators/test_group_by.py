@@ -75,6 +75,8 @@ LARGE += decimals("0.1234567890123456789012", "99999999999999999999.5", "01.0")
 LARGE += [typed("7", "byte"), typed("-3", "int")]
 FLOATING = [typed(v, "double") for v in ("1.5e0", "-0.0", "1e308", "1.7e308", "5e-324", "1", "0.1")]
 FLOATING += [typed(v, "float") for v in ("0.1", "16777216", "3.4e38", "1e-45")]
+DOUBLES = [typed(v, "double") for v in ("0.1", "0.2", "-0.3", "1.50", "+2.", ".5E+1", "1e16", "-1e16", "3", "1e-7", "-0.0")]
+DOUBLES += [typed(v, "double") for v in ("1.7e308", "-1.7e308", "5e-324", "-5e-324", "2.2250738585072014e-308", "1e300")]
 SPECIAL = [typed(v, t) for v in ("INF", "-INF", "NaN") for t in ("double", "float")]
 OTHERS = ["<http://x/a>", "<http://x/b>", "_:b", '"a"', '"b"', '"10"', '"a"@en', '"a"@fr', typed("true", "boolean")]
 OTHERS += [typed("1", "boolean"), typed("x", "integer"), '"z"^^<http://x/t>', typed("2020-01-01", "date")]
@@ -84,6 +86,8 @@ OTHERS += [typed(v, "duration") for v in ("P1D", "PT5H", "P1M", "P30D")]
 FAMILIES: dict[str, Texts] = {
     "inlined": list(INLINED),
     "exact": [*INLINED, *LARGE],
+    "doubles": list(DOUBLES),
+    "mostly doubles": [*DOUBLES, *DOUBLES, typed("1e400", "double"), *INLINED[:4], *SPECIAL[:3], FLOATING[-1], '"a"', None],
     "finite": [*INLINED[:12], *LARGE[:4], *FLOATING],
     "numbers": [*INLINED[:6], *FLOATING, *SPECIAL],
     "any": [*INLINED[:6], *LARGE, *FLOATING[:3], *OTHERS],

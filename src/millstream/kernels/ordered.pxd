@@ -14,6 +14,7 @@ cdef struct Node:
     int64_t id
     int64_t count
     int64_t size                # the sum of counts below it, its own included
+    uint64_t key                # never contradicts the order; of terms other than numbers inside ids
     int32_t left
     int32_t right
     uint32_t priority
@@ -33,11 +34,12 @@ cdef class OrderedTerms:
     cdef Node* node(self, int32_t number) noexcept nogil
     cdef int32_t* root(self, int64_t tree) noexcept nogil
     cdef int64_t size(self, int64_t tree) noexcept nogil
-    cdef int order(self, int64_t term_id, int64_t other) except -2
+    cdef int read_key(self, int64_t term_id, uint64_t* key) except -1
+    cdef int order(self, int64_t term_id, uint64_t key, const Node* node) except -2
     cdef int put(self, int64_t tree, int64_t term_id, int64_t weight) except -1
     cdef int64_t pick(self, int64_t tree, int64_t place) noexcept nogil
     cdef void hang(self, int64_t tree, int32_t parent, int32_t was, int32_t number) noexcept nogil
-    cdef int grow(self, int64_t tree, int depth, int side, int64_t term_id, int64_t weight) except -1
+    cdef int grow(self, int64_t tree, int depth, int side, int64_t term_id, uint64_t key, int64_t weight) except -1
     cdef void lift(self, int64_t tree, int32_t parent, int32_t above, int32_t number) noexcept nogil
     cdef void cut(self, int64_t tree, int32_t parent, int32_t number) noexcept nogil
     cdef void resize(self, Node* node) noexcept nogil

@@ -12,7 +12,7 @@ import cython
 import numpy as np
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp
 
 from millstream.kernels.dictionary_values cimport (
@@ -93,13 +93,26 @@ cdef class OrderedTerms:
 
     # Order.
 
-    cdef int order(self, int64_t term_id, int64_t other) except -2:
-        """-1, 0 or 1 for a term beside another; 0 only if it is the same."""
+    cdef int read_key(self, int64_t term_id, uint64_t* key) except -1:
+        if self.by_value:
+            return self.terms.order_key(term_id, key)
+        return self.terms.term_key(term_id, key)
+
+    cdef int order(self, int64_t term_id, uint64_t key, const Node* node) except -2:
+        """-1, 0 or 1 for a term beside a node's; 0 only if it is the same."""
+        cdef int64_t other = node.id
+        cdef uint64_t other_key = node.key
         cdef int found = 0
         if term_id == other:
             return 0
-        if is_number(term_id) and is_number(other):
-            return order_by_value(term_id, other) if self.by_value else order_by_term(term_id, other)
+        if is_number(term_id):
+            if is_number(other):
+                return order_by_value(term_id, other) if self.by_value else order_by_term(term_id, other)
+            self.read_key(term_id, &key)
+        elif is_number(other):
+            self.read_key(other, &other_key)
+        if key != other_key:
+            return -1 if key < other_key else 1
         if self.by_value:
             found = self.terms.compare_order(term_id, other)
         return found if found else self.terms.compare_terms(term_id, other)
@@ -136,7 +149,7 @@ cdef class OrderedTerms:
         self.resize(upper)
         self.resize(lower)
 
-    cdef int grow(self, int64_t tree, int depth, int side, int64_t term_id, int64_t weight) except -1:
+    cdef int grow(self, int64_t tree, int depth, int side, int64_t term_id, uint64_t key, int64_t weight) except -1:
         """Hangs a new node below the end of the path and lifts it to where its priority allows."""
         cdef int32_t number = record_new(&self.nodes, sizeof(Node))
         cdef Node* node = self.node(number)
@@ -144,6 +157,7 @@ cdef class OrderedTerms:
         self.state += 1
         node.id = term_id
         node.count = weight
+        node.key = key
         node.size = weight
         node.left = -1
         node.right = -1
@@ -178,10 +192,13 @@ cdef class OrderedTerms:
         """Adds so many of a term, or takes them away."""
         cdef int32_t at = self.root(tree)[0] - 1
         cdef int depth = 0, side = 0, i
+        cdef uint64_t key = 0
         if scale_of(term_id) > MAX_SCALE:
             raise ValueError(f"id {term_id} is no number")
+        if not is_number(term_id):
+            self.read_key(term_id, &key)
         while at >= 0:
-            side = self.order(term_id, self.node(at).id)
+            side = self.order(term_id, key, self.node(at))
             if side == 0:
                 break
             if depth + 1 == DEEPEST:
@@ -193,7 +210,7 @@ cdef class OrderedTerms:
             raise ValueError(f"more of {term_id} left than had entered")
         if at < 0:
             if weight > 0:
-                self.grow(tree, depth, side, term_id, weight)
+                self.grow(tree, depth, side, term_id, key, weight)
             return 0
         for i in range(depth):
             self.node(self.path[i]).size += weight

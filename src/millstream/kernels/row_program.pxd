@@ -3,24 +3,12 @@
 from libc.stdint cimport int64_t
 
 from millstream.kernels.dictionary cimport Dictionary
-from millstream.kernels.exact cimport Number
-
-cdef enum What:
-    ID
-    NUMBER
-    TRUTH
-    ERROR
+from millstream.kernels.row_cells cimport Cell
 
 cdef enum Outcome:
     KEPT
     DROPPED
     UNDECIDED
-
-cdef struct Cell:
-    What what
-    int truth                   # FALSE or TRUE
-    int64_t id
-    Number number
 
 cdef struct Step:
     int operation
@@ -38,6 +26,7 @@ cdef class RowProgram:
     cdef int stored             # of the row being run
     cdef bint made_terms        # whether a result is outside of ids, so that somebody must hold it
 
+    cdef int resolve(self, Cell* cell) except -1
     cdef int store(self, Cell* cell) except -1
     cdef int run_row(self, int64_t** columns, int64_t row) except -1
 

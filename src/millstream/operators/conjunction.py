@@ -16,7 +16,8 @@ from pyoxigraph import Variable
 from millstream.errors import UnsupportedQueryError
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.leaf import Leaf
-from millstream.kernels.row_program import Operation, RowProgram
+from millstream.kernels.row_operations import Operation
+from millstream.kernels.row_program import RowProgram
 from millstream.kernels.sieve import Sieve
 from millstream.language import algebra as a
 from millstream.language.scope import mentioned

@@ -15,7 +15,8 @@ from pyoxigraph import Literal, NamedNode, Variable
 from millstream.kernels.deltas import Deltas
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.keeping import Keeper
-from millstream.kernels.row_program import Operation, RowProgram
+from millstream.kernels.row_operations import Operation
+from millstream.kernels.row_program import RowProgram
 from millstream.kernels.row_wise import RowWise
 from millstream.operators.expressions import Evaluator
 from millstream.operators.expressions.programs import Step, is_leaf, leaf_of, steps_of
@@ -104,7 +105,8 @@ class _Compiled:
                     self.places[variable] = self.places[copied]
                 return True
         steps = steps_of(node.expression, leaf_of(self.places, self._dictionary))
-        if steps is None:
+        # A double by itself keeps its spelling, which a program does not know.
+        if steps is None or (isinstance(node, Extend) and steps[-1][0] == Operation.DOUBLE):
             return False
         self.steps += steps
         if isinstance(node, Extend):
