@@ -83,10 +83,7 @@ def join(chance: Random) -> None:
         if chance.random() < 0.05 and len(table):
             columns[chance.randrange(7)] = np.zeros(len(table) + 1, np.int64)
         try:
-            if chance.random() < 0.2 and len(table):
-                made.feed_one(*(int(column[0]) for column in columns))
-            else:
-                made.feed(*columns)
+            made.feed(*columns)
         except ValueError:
             continue
         made.take()

@@ -36,10 +36,14 @@ cdef class ContentChanges:
     cdef Arrivals arrivals
     cdef public int64_t change          # the number of the last change
     cdef public dict unions             # by the number of an input: its union and its part in it
+    cdef public dict windows            # by stream: the operators of windows over it
+    cdef public list acting             # those of windows that may change by themselves, other than by ends that are known
 
     def __cinit__(self, *args, **kwargs):
         self.arrivals = Arrivals()
         self.unions = {}
+        self.windows = {}
+        self.acting = []
         self.first_change = 1
 
     def __dealloc__(self):
@@ -59,13 +63,18 @@ cdef class ContentChanges:
                 operator.pass_time(last, &self.entries)
         return 0
 
-    def collect(self, list operators not None, list acting not None, Elements batch not None, int64_t last):
-        """All that happens up to a tick with elements of a stream: to the windows over it, and by itself to those that act."""
+    def advance(self, flow, Elements batch not None, int64_t last):
+        """All that happens up to a tick with elements of a stream, to its windows and by itself; what becomes of the answers."""
+        operators = self.windows.get(batch.stream)
         # Arrivals first: they may put off what is due.
-        self.arrive(operators, batch, last)
-        if acting:
-            self.due(acting, last)
-        return self.number()
+        if operators is not None:
+            self.arrive(operators, batch, last)
+        if self.acting:
+            self.due(self.acting, last)
+        arrivals = self.number()
+        if arrivals is not None:
+            flow.feed(arrivals)
+        return flow.drain(last)
 
     cpdef int due(self, list operators, int64_t before) except -1:
         """What time brings by itself to windows before a tick."""

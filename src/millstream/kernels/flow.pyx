@@ -107,13 +107,6 @@ cdef class Flow:
             for leaf in touched:
                 leaf.touched = False
 
-    def finish(self):
-        """Takes what was fed to the leaves' joins row by row."""
-        cdef Leaf leaf
-        for leaf in self.leaves:
-            leaf.finish()
-            self.note(leaf)
-
     # Time
 
     cdef inline void note(self, Leaf leaf) noexcept:

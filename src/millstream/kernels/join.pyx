@@ -233,28 +233,6 @@ cdef class IntervalJoin:
             change_views(&self.matcher, target, views, &one)
             i = j
 
-    def feed_one(self, int64_t view, int64_t a, int64_t b, int64_t now, int64_t until, int64_t op, int64_t change):
-        """As `feed` with one row of one view, without the cost of columns."""
-        cdef Store* store = &self.store
-        cdef Change one
-        if not 0 <= view < store.views or a < 0 or (b < 0 and store.o_variable[view] >= 0):
-            raise ValueError(f"view {view} or ids {a}, {b} out of range")
-        if now >= AGENDA_FOREVER or until > AGENDA_FOREVER:
-            raise ValueError(f"ticks {now}, {until} out of range: now is before FOREVER, until not after it")
-        one.a = a
-        one.b = b
-        one.until = until
-        one.number = change
-        one.inserted = op > 0
-        one.s_node = one.o_node = -1
-        one.hash = 0
-        store.now = now
-        with nogil:
-            if store.agenda.next_tick <= now:
-                expire(store, EXPIRED_A_ROW)
-            change_views(&self.matcher, &store.targets[view], <uint64_t>1 << view, &one)
-        return self.matcher.size
-
     def expire(self, int64_t now):
         """Removes everything that is dead at `now`. Never needed for answers: it only gives memory back sooner."""
         if now >= AGENDA_FOREVER:

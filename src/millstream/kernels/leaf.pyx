@@ -17,6 +17,7 @@ from millstream.kernels.sieve cimport Sieve
 
 cdef enum:
     FEW = 64                    # rows for which the lock is not worth giving up
+    MANY = 4096                 # rows that may end at once
 
 
 cdef class Collected(Sink):
@@ -157,7 +158,7 @@ cdef class Leaf(Sink):
         cdef TimeMerge merge = self.merge
         if not merge.open and merge.out.size == 0 and (merge.agenda.size == 0 or merge.agenda.next_tick > upto):
             return False
-        if merge.group.size + merge.out.size > FEW or merge.agenda.size > FEW:
+        if merge.group.size + merge.out.size > FEW or (merge.agenda.size > MANY and merge.agenda.next_tick <= upto):
             with nogil:
                 merge.pass_time(upto)
         else:

@@ -27,4 +27,3 @@ class JoinPart(Part):
 
 class GroundPart(Part):
     until: int
-    def feed_row(self, now: int, until: int, op: int, change: int) -> int: ...

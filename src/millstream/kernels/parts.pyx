@@ -356,8 +356,3 @@ cdef class GroundPart(Part):
         for i in range(first, last):
             self.take(rows.columns[NOW][i], rows.columns[UNTIL][i], rows.columns[OP][i] > 0, rows.columns[NUMBER][i])
         return 0
-
-    def feed_row(self, int64_t now, int64_t until, int64_t op, int64_t change):
-        """The triple comes, or goes; how often it did since anybody looked."""
-        self.take(now, until, op > 0, change)
-        return self.found.size

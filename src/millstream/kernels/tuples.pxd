@@ -15,7 +15,6 @@ cdef class TupleTable:
     cdef Records records
     cdef Index index
     cdef Agenda agenda
-    cdef int64_t[:, ::1] single
 
     cdef int64_t* record(self, int64_t number) noexcept nogil
     cdef uint32_t hash(self, const int64_t* ids) noexcept nogil
@@ -26,4 +25,3 @@ cdef class TupleTable:
     cdef int64_t leave(self, const int64_t* ids) noexcept nogil
     cdef int64_t number_of(self, const int64_t* ids, int64_t now, int64_t until, bint inserted) noexcept nogil
     cdef check(self, columns)
-    cdef int hold_single(self, tuple ids) except -1

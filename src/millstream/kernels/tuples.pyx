@@ -41,7 +41,6 @@ cdef class TupleTable:
         self.records.free = -1
         index_open(&self.index)
         agenda_open(&self.agenda, 1)
-        self.single = np.zeros((1, width), np.int64)
 
     def __dealloc__(self):
         block_free(self.records.data, self.records.capacity * self.stride * sizeof(int64_t))
@@ -139,29 +138,6 @@ cdef class TupleTable:
             for i in range(n):
                 into[i] = self.number_of(&rows[i, 0], now[i], until[i], op[i] > 0)
         return numbers
-
-    def enter_one(self, tuple ids not None):
-        """The number of a tuple that has none yet, live from now on without an end; -1 if it has one."""
-        self.hold_single(ids)
-        if self.find_row(&self.single[0, 0], self.hash(&self.single[0, 0])) >= 0:
-            return -1
-        return (<int64_t>1 << 62) | self.enter(&self.single[0, 0], FOREVER)
-
-    def leave_one(self, tuple ids not None):
-        """The last number of a tuple that has ended now; -1 if it has none."""
-        self.hold_single(ids)
-        cdef int64_t number = self.leave(&self.single[0, 0])
-        return -1 if number < 0 else (<int64_t>1 << 62) | number
-
-    cdef int hold_single(self, tuple ids) except -1:
-        cdef int i
-        if len(ids) != self.width:
-            raise ValueError(f"expected {self.width} ids")
-        for i in range(self.width):
-            self.single[0, i] = ids[i]
-            if self.single[0, i] < 0:
-                raise ValueError("ids are not negative")
-        return 0
 
     def find(self, columns):
         """The numbers of tuples, -1 for those that have none."""

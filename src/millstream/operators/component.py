@@ -176,15 +176,6 @@ class JoinComponent:
         _, *columns = self.dump(now)
         self.load((False, *columns))
 
-    def view_of(self, number: int) -> int | None:
-        """Where rows of a pattern are fed one by one, if they can be."""
-        view, _, tuples = self._ways.get(number, (None, (), None))
-        return view if tuples is None else None
-
-    def feed_row(self, view: int, a: int, b: int, now: int, until: int, op: int, change: int) -> int:
-        """A row of a view; whether anything came of it, which is taken once all rows of a tick are fed."""
-        return self.join.feed_one(view, a, b, now, until, op, change)
-
     def current(self, now: int) -> Found:
         """The solutions that hold now, found anew from what is stored."""
         view, a, b, until = self.join.dump(now)
@@ -285,13 +276,6 @@ class GroundComponent:
     def __init__(self, number: int) -> None:
         self.number = number
         self.part = GroundPart()
-
-    def view_of(self, number: int) -> int | None:
-        return 0
-
-    def feed_row(self, view: int, a: int, b: int, now: int, until: int, op: int, change: int) -> int:
-        """The triple comes, or goes."""
-        return self.part.feed_row(now, until, op, change)
 
     def current(self, now: int) -> Found:
         size = int(self.part.until > now)

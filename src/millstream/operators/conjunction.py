@@ -24,9 +24,9 @@ from millstream.language.scope import mentioned
 from millstream.operators.bounds import RowBound
 from millstream.operators.component import GroundComponent, JoinComponent
 from millstream.operators.expressions import Evaluator
-from millstream.operators.expressions.programs import Step, leaf_of, steps_of
+from millstream.operators.expressions.programs import leaf_of, steps_of
 from millstream.operators.matching import Matcher, Test
-from millstream.operators.rows import FOREVER, Column
+from millstream.operators.rows import FOREVER
 from millstream.plan.conjunction import Conjunction, OrderTest, PatternVariable, Source, TermTest, order_test, term_test
 from millstream.plan.subqueries import subqueries_of
 
@@ -81,11 +81,10 @@ class ConjunctionOperator:
             else GroundComponent(members[0])
             for members in plan.components
         ]
-        self._members = plan.components
         columns = [v for c in self.components for v in c.variables]
         self._columns: dict[PatternVariable, int] = {v: i for i, v in enumerate(columns)}
-        self.matchers = self._matchers(dictionary)
         self._constants: list[int] = []
+        self.matchers = self._matchers(dictionary)
         *filters, last = self._placed_filters()
         sieves = [self._sieve(ours, c.variables) for ours, c in zip(filters, self.components, strict=True)]
         self.leaf = Leaf(
@@ -109,11 +108,11 @@ class ConjunctionOperator:
         return [t for t in tests if t is not None and {t.left, t.right} <= variables]
 
     def _matchers(self, dictionary: Dictionary) -> dict[Source, Matcher]:
-        tests: dict[Variable, Test] = {}
+        tests: dict[Variable, tuple[Test, RowProgram | None]] = {}
         for variable in self._columns:
             ours = [f for f in self.plan.filters if mentioned(f) & self._bound == {variable}]
             if ours and isinstance(variable, Variable):
-                tests[variable] = self._test(variable, ours)
+                tests[variable] = self._decider(ours, (variable,))
         by_source: dict[Source, list[int]] = {}
         for number, pattern in enumerate(self.plan.patterns):
             by_source.setdefault(pattern.source, []).append(number)
@@ -124,15 +123,6 @@ class ConjunctionOperator:
     @property
     def _bound(self) -> frozenset[Variable]:
         return frozenset(v for v in self._columns if isinstance(v, Variable))
-
-    def _test(self, variable: Variable, filters: list[a.Expression]) -> Test:
-        def test(ids: Column) -> npt.NDArray[np.bool_]:
-            passed = np.ones(len(ids), np.bool_)
-            for expression in filters:
-                passed &= self._evaluator.test(expression, {variable: ids}, len(ids))
-            return passed
-
-        return test
 
     def _placed_filters(self) -> list[list[a.Expression]]:
         """Filters of several variables for each part that binds all of them; at the end the others, and those of none."""
@@ -149,37 +139,33 @@ class ConjunctionOperator:
         return placed
 
     def _sieve(self, filters: Sequence[a.Expression], variables: Sequence[PatternVariable]) -> Sieve | None:
-        """What lets the rows of these columns pass that filters let pass: a program where it can."""
         if not filters:
             return None
+        test, program = self._decider(filters, variables)
+        return Sieve(len(variables), program, test)
+
+    def _decider(
+        self, filters: Sequence[a.Expression], variables: Sequence[PatternVariable]
+    ) -> tuple[Test, RowProgram | None]:
+        """What says which rows of these columns pass: a program where there is one, and the evaluator."""
         places = {v: i for i, v in enumerate(variables) if isinstance(v, Variable)}
         leaf = leaf_of(places, self._dictionary)
-        steps: list[Step] = []
+        compiled = [steps_of(expression, leaf) for expression in filters]
         program = None
-        for expression in filters:
-            found = steps_of(expression, leaf)
-            if found is None:
-                break
-            steps += [*found, (Operation.TEST, 0)]
-        else:
+        if None not in compiled:
+            steps = [step for found in compiled for step in (*(found or ()), (Operation.TEST, 0))]
             program = RowProgram(self._dictionary, len(variables), steps, [])
             self._constants += [i for operation, i in steps if operation == Operation.CONSTANT and i >= 0]
 
         def test(columns: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
             passed = np.ones(len(columns), np.bool_)
+            columns = columns.reshape(len(columns), len(variables))
             named = {v: np.ascontiguousarray(columns[:, i]) for v, i in places.items()}
             for expression in filters:
                 passed &= self._evaluator.test(expression, named, len(columns))
             return passed
 
-        return Sieve(len(variables), program, test)
-
-    def component_of(self, number: int) -> Component | None:
-        """The part that has a pattern."""
-        for component, members in zip(self.components, self._members, strict=True):
-            if number - self._first in members:
-                return component
-        return None
+        return test, program
 
     def begin(self, at_tick: int, change: int) -> None:
         """The one empty solution of a query without patterns, if its filters let it pass."""

@@ -214,15 +214,6 @@ class Dataflow:
         """Whether there is nothing above a conjunction: then what ends can only take answers away."""
         return self._alone is not None
 
-    def view_of(self, number: int) -> tuple[Component, int] | None:
-        """The part of a conjunction that has a pattern, and where it takes single rows of it, if it does."""
-        for leaf in self.leaves:
-            if number in leaf.numbers:
-                component = leaf.operator.component_of(number)
-                view = None if component is None else component.view_of(number - leaf.first)
-                return None if component is None or view is None else (component, view)
-        return None
-
     # What happens -----------------------------------------------------------------------------------------------------
 
     def begin(self, root: Root, at_tick: int, change: int) -> Deltas:

@@ -10,12 +10,12 @@ from pyoxigraph import BlankNode, Variable
 
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.patterns import Patterns
+from millstream.kernels.row_program import RowProgram
 from millstream.operators.component import first_positions, repeated_positions
-from millstream.operators.rows import Column
 from millstream.plan.conjunction import SourcedPattern
 
-Test = Callable[[Column], npt.NDArray[np.bool_]]
-"""A filter on one variable: which ids pass."""
+Test = Callable[[npt.NDArray[np.int64]], npt.NDArray[np.bool_]]
+"""Filters: which rows pass, of columns or of a single one."""
 
 Constants = tuple[bytes | None, bytes | None, bytes | None]
 """What a triple must have at its places, in N-Triples syntax; None for anything."""
@@ -29,7 +29,7 @@ class Matcher:
         numbers: Sequence[int],
         patterns: Sequence[SourcedPattern],
         dictionary: Dictionary,
-        tests: Mapping[Variable, Test],
+        tests: Mapping[Variable, tuple[Test, RowProgram | None]],
         *,
         first: int = 0,
     ) -> None:
@@ -40,7 +40,7 @@ class Matcher:
         self.ids: list[tuple[int, int, int]] = []
         """The constants of each pattern as ids, -1 for variables."""
         asked = [
-            (place + first, position, tests[variable], None)
+            (place + first, position, *tests[variable])
             for place in numbers
             for variable, position in zip(patterns[place].variables, first_positions(patterns[place]), strict=True)
             if isinstance(variable, Variable) and variable in tests
