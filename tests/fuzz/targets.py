@@ -41,13 +41,10 @@ def scanner(chance: Random) -> None:
     assert scan(garbage.cuts(chance, whole)) == (rows, errors)
     ids = np.array([i for row in rows for i in row[:3]], np.int64)
     assert None not in dictionary.decode(ids).to_pylist()
-    text = whole.decode("utf-8", "surrogateescape")
-    at_once = Scanner(dictionary, graphs=graphs, summary=summary, scope="s").feed_whole(text)
-    try:
-        text.encode()
-        assert at_once == (rows, at_once[1], errors) if b"_:" not in whole else at_once is None
-    except UnicodeEncodeError:
-        assert at_once is None
+    at_once = Scanner(dictionary, graphs=graphs, summary=summary)
+    element = at_once.whole(whole, "s")
+    distinct = list(dict.fromkeys(row[:3] for row in rows))
+    assert (list(map(tuple, element.triples.tolist())), at_once.errors or []) == (distinct, errors)
 
 
 def join(chance: Random) -> None:
@@ -86,10 +83,7 @@ def join(chance: Random) -> None:
         if chance.random() < 0.05 and len(table):
             columns[chance.randrange(7)] = np.zeros(len(table) + 1, np.int64)
         try:
-            if chance.random() < 0.2 and len(table):
-                made.feed_one(*(int(column[0]) for column in columns))
-            else:
-                made.feed(*columns)
+            made.feed(*columns)
         except ValueError:
             continue
         made.take()

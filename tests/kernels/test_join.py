@@ -210,19 +210,6 @@ def test_rows_are_those_of_brute_force(shape, rng, lazy, adaptive):
         assert feed(join, row) == oracle.feed(row), row
 
 
-@settings(max_examples=200, deadline=None)
-@given(shapes(), st.randoms(use_true_random=False))
-def test_a_row_fed_alone_is_a_row_fed_in_columns(shape, rng):
-    patterns, _, lanes, relations, _, _ = shape
-    alone, columns = joins(shape), joins(shape)
-    for row in random_rows(rng, patterns, lanes, relations, 60):
-        size = alone.feed_one(*row)
-        out = written(alone)
-        assert size == len(out)
-        assert sorted(out) == feed(columns, row), row
-    assert alone.stats == columns.stats
-
-
 CROWDED = [
     [(X, Y)],
     [(X, Y), (X, Z)],
@@ -514,8 +501,6 @@ def test_rows_out_of_range_are_refused_and_change_nothing():
     for row in (Fed(2, 1, 1, 0, 9, 1, 0), Fed(0, -1, 1, 0, 9, 1, 0), Fed(0, 1, -1, 0, 9, 1, 0)):
         with pytest.raises(ValueError):
             feed(join, Fed(0, 1, 2, 0, 9, 1, 0), row)
-        with pytest.raises(ValueError):
-            join.feed_one(*row)
     assert join.stats["edges"] == 0
 
 
@@ -525,8 +510,6 @@ def test_ticks_past_the_last_are_refused_and_change_nothing(now, until):
     for row in (Fed(0, 1, 2, now, until, 1, 0), Fed(1, 1, -1, now, until, 1, 0)):
         with pytest.raises(ValueError, match="out of range"):
             feed(join, Fed(0, 1, 2, 0, 9, 1, 0), row)
-        with pytest.raises(ValueError, match="out of range"):
-            join.feed_one(*row)
     assert join.stats["entries"] == [0, 0]
 
 

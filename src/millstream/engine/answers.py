@@ -1,25 +1,25 @@
-"""Answers: what a query emitted, still as ids until somebody looks, the answer set as it stands, and how much may wait."""
+"""Answers: what a query emitted, in words once somebody looks, and how much may wait."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from millstream.errors import PendingLimitError
+from millstream.kernels.decoding import Decoding
+from millstream.kernels.deltas import Deltas
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.terms import term_of
 from millstream.language.algebra import Form, Query
 from millstream.operators.expressions.python_values import python_of
-from millstream.operators.rows import FOREVER, Column, Deltas
-from millstream.rdf.canonical import term_of
 
 Bindings = Mapping[str, NamedNode | BlankNode | Literal]
 
+_ATTRIBUTES = ("at_ms", "weight", "bindings", "form")
 _SURPRISE = 4
 _ALWAYS_POSSIBLE = 16
 _CALLED_BACK = 1 << 20
@@ -65,125 +65,20 @@ def truth_of(bindings: Bindings) -> bool:
     return bindings["boolean"].value == "true"
 
 
-@dataclass(frozen=True, slots=True)
-class Emission:
-    """Rows emitted together, in order; weights are 1 and -1."""
-
-    columns: npt.NDArray[np.int64]
-    at_ms: Column
-    weight: Column
-
-    def __len__(self) -> int:
-        return len(self.at_ms)
-
-    @staticmethod
-    def joined(emissions: Sequence[Emission]) -> Emission:
-        """Several, in order, as one."""
-        return Emission(
-            np.concatenate([e.columns for e in emissions]),
-            np.concatenate([e.at_ms for e in emissions]),
-            np.concatenate([e.weight for e in emissions]),
-        )
-
-
-class Holding:
-    """Keeps the terms of rows that wait for somebody, from the first housekeeping that finds them waiting.
-
-    So what is taken soon costs nothing, and what is never taken does not keep the dictionary from forgetting other terms.
-    """
-
-    __slots__ = ("_columns", "_dictionary")
-
-    def __init__(self, dictionary: Dictionary) -> None:
-        self._dictionary = dictionary
-        self._columns: list[npt.NDArray[np.int64]] = []
-
-    def hold(self, parts: Sequence[Emission | Deltas]) -> None:
-        """Holds what came since the last call; `parts` is all that waits, in order."""
-        known = len(self._columns)
-        self.remember(parts)
-        self._call(self._dictionary.hold, self._columns[known:])
-
-    def remember(self, parts: Sequence[Emission | Deltas]) -> None:
-        """As `hold`, for a restored dictionary, which holds them already."""
-        self._columns.extend(part.columns for part in parts[len(self._columns) :])
-
-    def release(self) -> None:
-        """Nothing waits any more; terms stay known until the next housekeeping, so that they can still be read."""
-        self._call(lambda ids: self._dictionary.release(ids, -FOREVER), self._columns)
-        self._columns = []
-
-    def _call(self, do: Callable[[Column], None], columns: list[npt.NDArray[np.int64]]) -> None:
-        if columns:
-            do(np.concatenate(columns).ravel())
-
-
-def consolidate(columns: npt.NDArray[np.int64], weight: Column) -> tuple[npt.NDArray[np.int64], Column]:
-    """Equal rows summed, zeros dropped, the rest ordered by their values."""
-    if len(weight) < 2:
-        keep = weight != 0
-        return columns[keep], weight[keep]
-    if columns.shape[1] == 0:
-        total = weight.sum(keepdims=True)
-        return (columns[:1], total) if total[0] else (columns[:0], total[:0])
-    order = np.lexsort(columns.T[::-1])
-    columns, weight = columns[order], weight[order]
-    first = np.concatenate([[True], (columns[1:] != columns[:-1]).any(axis=1)])
-    starts = np.flatnonzero(first)
-    sums = np.add.reduceat(weight, starts)
-    keep = sums != 0
-    return columns[starts[keep]], sums[keep]
-
-
-class AnswerSet:
-    """A multiset of rows kept up to date by deltas, consolidated now and then."""
-
-    def __init__(self, width: int) -> None:
-        self._columns = np.empty((0, width), np.int64)
-        self._weight = np.empty(0, np.int64)
-        self._pending: list[tuple[npt.NDArray[np.int64], Column]] = []
-        self._pending_rows = 0
-
-    def apply(self, columns: npt.NDArray[np.int64], weight: Column) -> None:
-        if len(weight):
-            self._pending.append((columns, weight))
-            self._pending_rows += len(weight)
-            if self._pending_rows > max(1 << 12, 2 * len(self._weight)):
-                self.rows()
-
-    def rows(self) -> tuple[npt.NDArray[np.int64], Column]:
-        """Distinct rows and how often each stands in the set."""
-        if self._pending:
-            columns = np.concatenate([self._columns, *(c for c, _ in self._pending)])
-            weight = np.concatenate([self._weight, *(w for _, w in self._pending)])
-            self._columns, self._weight = consolidate(columns, weight)
-            self._pending, self._pending_rows = [], 0
-        return self._columns, self._weight
-
-
 class Decoder:
     """Rows of ids to terms."""
 
     def __init__(self, dictionary: Dictionary, query: Query) -> None:
+        names = [variable.value for variable in query.columns]
         self._dictionary = dictionary
-        self._names = tuple(variable.value for variable in query.columns)
+        self._decoding = Decoding(dictionary, names)
         self._form = query.form
+        self._names = ["at_ms", "weight", *names]
+        self.bindings = self._decoding.bindings
 
-    def bindings(self, columns: npt.NDArray[np.int64]) -> list[Bindings]:
-        distinct, inverse = np.unique(columns, return_inverse=True)
-        texts = self._dictionary.decode(np.ascontiguousarray(distinct)).to_pylist()
-        terms = [None if text is None else term_of(text) for text in texts]
-        table = cast("list[list[int]]", np.asarray(inverse).reshape(columns.shape).tolist())
-        return [
-            {name: term for name, i in zip(self._names, row, strict=True) if (term := terms[i]) is not None} for row in table
-        ]
-
-    def answers(self, emission: Emission) -> list[Answer]:
-        found = self.bindings(emission.columns)
-        return [
-            Answer(at_ms, weight, bindings, self._form)
-            for at_ms, weight, bindings in zip(emission.at_ms.tolist(), emission.weight.tolist(), found, strict=True)
-        ]
+    def answers(self, rows: Deltas) -> list[Answer]:
+        """The answers that emitted rows are."""
+        return self._decoding.objects(rows, Answer, _ATTRIBUTES, self._form)
 
     def answers_of(self, table: pa.Table) -> list[Answer]:
         """The answers in a table that `table` made."""
@@ -192,15 +87,10 @@ class Decoder:
         times, weights = (table[name].to_numpy().tolist() for name in ("at_ms", "weight"))
         return [Answer(*answer, self._form) for answer in zip(times, weights, found, strict=True)]
 
-    def table(self, emissions: list[Emission]) -> pa.Table:
-        width = len(self._names)
-        columns = np.concatenate([np.empty((0, width), np.int64), *(e.columns for e in emissions)])
-        arrays = [
-            pa.array(np.concatenate([np.empty(0, np.int64), *(e.at_ms for e in emissions)])),
-            pa.array(np.concatenate([np.empty(0, np.int64), *(e.weight for e in emissions)])),
-            *(self._dictionary.decode(np.ascontiguousarray(columns[:, i])) for i in range(width)),
-        ]
-        return pa.table(arrays, names=["at_ms", "weight", *self._names])
+    def table(self, rows: Deltas) -> pa.Table:
+        """Emitted rows as Arrow."""
+        columns = [self._dictionary.decode(column) for column in rows.columns.T]
+        return pa.Table.from_arrays([pa.array(rows.tick >> 2), pa.array(rows.weight), *columns], self._names)
 
 
 class Pending:

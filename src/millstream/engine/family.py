@@ -13,17 +13,18 @@ from typing import Any
 import numpy as np
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from millstream.engine.answers import Emission
+from millstream.engine.answer_order import as_change
 from millstream.engine.datasets import Graph, Triples
 from millstream.engine.outlet import Outlet
 from millstream.engine.query import ContinuousQuery
-from millstream.engine.reporting import EverythingReporter, select
+from millstream.engine.reporting import EverythingReporter, sign_of
 from millstream.engine.run import QueryRun
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.emission import parted, selected
 from millstream.language.algebra import Output
 from millstream.operators import stored
 from millstream.operators.matching import Constants
-from millstream.operators.rows import MOST_MS
+from millstream.operators.rows import ELEMENT, MOST_MS, Deltas, tick
 from millstream.plan.conjunction import GraphSource, SourcedPattern
 from millstream.plan.lifting import lifted_blank
 from millstream.plan.members import place_predicate
@@ -129,7 +130,7 @@ class Family:
 
     def mute(self) -> None:
         """Has the run say nothing to anybody until a query is taken."""
-        self.outlet.emit = lambda emission: None
+        self.outlet.emit = lambda rows: None
 
     def _name(self) -> None:
         """Tells the run, which is for nobody else, what its members ask for."""
@@ -162,10 +163,8 @@ class Family:
 
     def tell(self, query: ContinuousQuery, member: Member, at_ms: int) -> None:
         """Tells a query over datasets alone what its answers are, when others have been told before."""
-        columns, weight = self.outlet.current_rows(self.member_id(member))
-        emission = select(query.query.output, columns, np.full(len(weight), at_ms, np.int64), weight)
-        if len(emission):
-            query.emit(emission)
+        rows = as_change(self.outlet.current_rows(self.member_id(member)), tick(at_ms, ELEMENT))
+        self._give(query, selected(rows, sign_of(query.query.output)))
 
     @property
     def tells_everything(self) -> bool:
@@ -184,30 +183,26 @@ class Family:
 
     # Its answers ------------------------------------------------------------------------------------------------------
 
-    def _repeat(self, emission: Emission) -> None:
+    def _repeat(self, rows: Deltas) -> None:
         for member in self._members.values():
-            self._hand(member.id, emission)
+            self._hand(member, rows)
 
-    def _hand_out(self, emission: Emission) -> None:
+    def _hand_out(self, rows: Deltas) -> None:
         """Hands each member its rows: what that costs depends on the rows, not on how many members there are."""
-        ids = emission.columns[:, 0]
-        if len(ids) == 1:
-            self._hand(int(ids[0]), Emission(emission.columns[:, 1:], emission.at_ms, emission.weight))
-            return
-        order = np.argsort(ids, kind="stable")
-        turns = np.flatnonzero(np.diff(ids[order])) + 1
-        for rows in np.split(order, turns):
-            part = Emission(emission.columns[rows, 1:], emission.at_ms[rows], emission.weight[rows])
-            self._hand(int(ids[rows[0]]), part)
+        for member_id, part in parted(rows):
+            member = self._by_id.get(member_id)
+            if member is not None:
+                self._hand(member, part)
 
-    def _hand(self, member_id: int, emission: Emission) -> None:
-        member = self._by_id.get(member_id)
-        if member is not None:
-            for query in member.queries:
-                if query.query.output is self.outlet.query.output:
-                    query.emit(emission)
-                elif len(part := select(query.query.output, emission.columns, emission.at_ms, emission.weight)):
-                    query.emit(part)
+    def _hand(self, member: Member, rows: Deltas) -> None:
+        for query in member.queries:
+            output = query.query.output
+            self._give(query, rows if output is self.outlet.query.output else selected(rows, sign_of(output)))
+
+    @staticmethod
+    def _give(query: ContinuousQuery, rows: Deltas) -> None:
+        if len(rows):
+            query.emit(rows)
 
     # What it reads ----------------------------------------------------------------------------------------------------
 

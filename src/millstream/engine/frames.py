@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from millstream.errors import OptionError
+from millstream.kernels.terms import lexical_of, term_of
 from millstream.operators.expressions.python_values import python_of
-from millstream.rdf.canonical import lexical_of, term_of
 
 _TYPES: dict[object, Any] = {
     bool: pa.bool_(),

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from millstream.engine.answers import AnswerSet, Emission, consolidate
-from millstream.engine.arrangement import Arrangement, Rows
+from millstream.engine.answer_order import AnswerOrder, Rows, as_change
 from millstream.engine.datasets import Triples
 from millstream.engine.reporting import ChangeReporter, CloseReporter, Emit, EverythingReporter, Reporter
+from millstream.kernels.answer_set import AnswerSet, summed
 from millstream.language import algebra as a
 from millstream.operators import stored
-from millstream.operators.deltas import consolidated
 from millstream.operators.layout import Root
-from millstream.operators.rows import Column, Deltas
+from millstream.operators.rows import Column, Deltas, time_of
 from millstream.plan.sources import sources_of
 
 if TYPE_CHECKING:
@@ -36,23 +35,23 @@ class Outlet:
         self.feeds: str | None = None
         """The stream that its answers form, while somebody reads it."""
         self.on_constructed: Callable[[Outlet, Triples, int], None] | None = None
-        self._arrangement = Arrangement(root.seen, root.order, run.dictionary) if root.order else None
+        self._order = AnswerOrder(root.seen, root.order, run.dictionary) if root.order else None
         self._initial: list[Deltas] | None = None
         self.reporter = self._make_reporter(self._emitted)
 
-    def _emitted(self, emission: Emission) -> None:
-        """One emission: of one change, while its answers form a stream."""
-        self.emit(emission)
+    def _emitted(self, rows: Deltas) -> None:
+        """Rows emitted together: of one change, while its answers form a stream."""
+        self.emit(rows)
         if self.feeds is not None and self.on_constructed is not None:
-            self.on_constructed(self, emission.columns, int(emission.at_ms[0]))
+            self.on_constructed(self, rows.columns, time_of(int(rows.tick[0])))
 
     def _make_reporter(self, emit: Emit) -> Reporter:
         run, width, steps = self.run, self.root.width, self.steps_ms
         if self.query.closes_windows:
-            return CloseReporter(self.query.output, width, emit, steps, run.t0_ms, run.dictionary, self._arrangement)
+            return CloseReporter(self.query.output, width, emit, steps, run.t0_ms, run.dictionary, self._order)
         if self.query.output is a.Output.RSTREAM:
-            return EverythingReporter(width, emit, self._arrangement)
-        return ChangeReporter(self.query.output, width, emit, run.t0_ms, on_grids=bool(steps))
+            return EverythingReporter(width, emit, self._order)
+        return ChangeReporter(self.query.output, self.root.seen, emit, run.t0_ms, on_grids=bool(steps))
 
     @property
     def steps_ms(self) -> list[int]:
@@ -81,23 +80,14 @@ class Outlet:
         parts, self._initial = self._initial, None
         if parts is None or len(parts) == 1:
             return None if parts is None else parts[0]
-        columns, weight = consolidate(np.concatenate([d.columns for d in parts]), np.concatenate([d.weight for d in parts]))
-        ticks = np.full(len(weight), self.run.tick, np.int64)
-        return Deltas(columns, ticks, ticks * 0, weight)
+        return summed(self.root.width, *parts).at(self.run.tick)
 
     # Answers ----------------------------------------------------------------------------------------------------------
 
     def report(self, deltas: Deltas, upto: int, *, first: bool = False) -> None:
         """Hands on what has become of the solutions; `first`: by a change that may be the first to concern the query."""
         if first and (initial := self._take_initial()) is not None:
-            columns, weight = consolidate(
-                np.concatenate([initial.columns, deltas.columns]), np.concatenate([initial.weight, deltas.weight])
-            )
-            at_tick = np.full(len(weight), upto, np.int64)
-            deltas = Deltas(columns, at_tick, at_tick * 0, weight)
-        root = self.root
-        if root.seen < root.width and isinstance(self.reporter, ChangeReporter):
-            deltas = consolidated(Deltas(deltas.columns[:, : root.seen], deltas.tick, deltas.change, deltas.weight))
+            deltas = summed(self.root.width, initial, deltas).at(upto)
         if self.feeds is None or not len(deltas):
             self.reporter.report(deltas, upto)
             return
@@ -122,36 +112,34 @@ class Outlet:
 
         A member gets its own rows, without the column that says so.
         """
-        if self._arrangement is None:
-            return rows_of(member, *self.answer_set().rows())
+        if self._order is None:
+            return rows_of(member, *self.answer_set().counted())
         if self.root.seen < self.root.width and isinstance(self.reporter, ChangeReporter):
             # What is reported of changes has no keys to order it by.
             if self.has_first_change_ahead:
-                return rows_of(member, *AnswerSet(self.root.seen).rows())
+                return rows_of(member, *AnswerSet(self.root.seen).counted())
             current = self._current()
             rows = current.columns, current.weight
         else:
-            rows = self.answer_set().rows()
+            rows = self.answer_set().counted()
         columns, weight = rows
         if member is not None:
             ours = columns[:, 0] == member
             columns, weight = columns[ours], weight[ours]
-        return rows_of(member, *self._arrangement.arranged(columns, weight))
+        return rows_of(member, *self._order.ordered(columns, weight))
 
     def current_rows(self, member: int | None) -> Rows:
         """As `answer_rows`, for once: in no order but where everything is always emitted."""
         if isinstance(self.reporter, EverythingReporter):
             return self.answer_rows(member)
-        current = self._current()
-        return rows_of(member, *consolidate(current.columns[:, : self.root.seen], current.weight))
+        return rows_of(member, *summed(self.root.seen, self._current()).counted())
 
     def answer_set(self) -> AnswerSet:
         """The answer set after the last change, none before the first; kept up to date from the first time anyone asks."""
         if self.reporter.answers is None:
             answers = AnswerSet(self.root.width)
             if not self.has_first_change_ahead:
-                current = self._current()
-                answers.apply(current.columns, current.weight)
+                answers.apply(self._current())
             self.reporter.answers = answers
         return self.reporter.answers
 
@@ -173,18 +161,15 @@ class Outlet:
         """Takes what the outlet of the same query dumped."""
         width, dictionary = self.root.width, self.run.dictionary
         if state["initial"] is not None:
-            columns, weight = stored.counted(state["initial"], width, dictionary)
-            ticks = np.zeros(len(weight), np.int64)
-            self._initial = [Deltas(columns, ticks, ticks, weight)]
+            self._initial = [as_change(stored.counted(state["initial"], width, dictionary), 0)]
         self.reporter.load(state["reporter"], width, dictionary)
         if isinstance(self.reporter, CloseReporter) and not self.reporter.closes_after(self.run.tick):
             raise ValueError("windows should have closed that have not")
         if isinstance(self.reporter, CloseReporter | EverythingReporter):
             # It must add up, or what is taken back later would not have been there.
-            parts = [*self.reporter.reported, *((d.columns, d.weight) for d in self._initial or ())]
-            current = self._current()
-            parts.append((current.columns, -current.weight))
-            if len(consolidate(np.concatenate([c for c, _ in parts]), np.concatenate([w for _, w in parts]))[1]):
+            missing = summed(width, *self.reporter.reported, *(self._initial or ()))
+            missing.apply(self._current(), -1)
+            if len(missing):
                 raise ValueError("answers are not those of what the windows hold")
 
 

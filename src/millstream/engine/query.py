@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 
-from millstream.engine.answers import Answer, Decoder, Emission, Holding, triple_of, truth_of
+from millstream.engine.answer_order import as_change
+from millstream.engine.answers import Answer, Decoder, triple_of, truth_of
 from millstream.engine.frames import installed, typed
 from millstream.engine.turns import delivering, serialised
+from millstream.kernels.emission import Kept
 from millstream.language import algebra as a
 from millstream.language.printer import Printer
 from millstream.operators import stored
-from millstream.operators.rows import MOST_MS
+from millstream.operators.rows import ELEMENT, MOST_MS, Deltas
 from millstream.plan.explain import explain
 from millstream.plan.explain_plan import explain_plan
 from millstream.plan.passes import plan_of
@@ -40,12 +41,10 @@ class ContinuousQuery:
         self.output = query.output.value
         self._on_answer = on_answer
         self._decoder = Decoder(core.dictionary, query)
-        self._emissions: list[Emission] = []
-        self._holding = Holding(core.dictionary)
-        self._held = 0
+        self._untaken = Kept(width=len(query.columns))
+        """What was emitted and nobody took."""
         self._left: pa.Table | None = None
-        """What was emitted before it was closed."""
-        self._pending = 0
+        """The same, once it is closed."""
         self._emitted = 0
         self._elements = 0
         self._kept = 0
@@ -97,20 +96,29 @@ class ContinuousQuery:
             run += f"\nshares parts of its plan with {sharing} other {'query' if sharing == 1 else 'queries'}"
         return f"{explain(self.query)}\n\n{run}"
 
-    @serialised
     def take(self) -> list[Answer]:
         """What was emitted since the last take, in order."""
-        if self._left is not None:
-            return self._decoder.answers_of(self.take_table())
-        return [answer for emission in self._taken() for answer in self._decoder.answers(emission)]
+        core = self._core
+        # As `serialised` does it, which for so short a call would be a third of it.
+        with core.lock:
+            if self._left is not None:
+                return self._decoder.answers_of(self.take_table())
+            core.catch_up(self)
+            taken = self._decoder.answers(self._untaken)
+            if taken:
+                self._let_go()
+            return taken
 
     @serialised
     def take_table(self) -> pa.Table:
         """The same as Arrow: at_ms, weight, one column of N-Triples strings a variable."""
         if self._left is not None:
-            left, self._left, self._pending = self._left, self._left.slice(0, 0), 0
+            left, self._left = self._left, self._left.slice(0, 0)
             return left
-        return self._decoder.table(self._taken())
+        self._core.catch_up(self)
+        taken = self._decoder.table(self._untaken)
+        self._let_go()
+        return taken
 
     def to_pandas(self) -> Any:
         """What `take_table` gives, as a data frame of pandas: columns of numbers, booleans, dates and strings."""
@@ -136,22 +144,20 @@ class ContinuousQuery:
             return position
         self._core.catch_up(self)
         self.hold_pending()
-        written = list(self._emissions)
-        sink.write(self._decoder.table(written))
+        before = self._emitted
+        sink.write(self._decoder.table(self._untaken))
         position = sink.commit()
-        # A sink that pushes may have brought more.
-        for emission in self._let_go()[len(written) :]:
-            self._keep(emission)
+        # A sink that pushes may have brought more, which stays.
+        self._let_go(max(0, len(self._untaken) - (self._emitted - before)))
         return position
 
     @serialised
     def solutions(self) -> Any:
         """The answer set now: bindings in the order the query asks for, triples for CONSTRUCT, a bool for ASK."""
         self._core.catch_up(self)
-        columns, weight = np.empty((0, len(self.query.columns)), np.int64), np.empty(0, np.int64)
+        rows = Deltas(width=len(self.query.columns))
         if self.family is not None and self.member is not None:
-            columns, weight = self.family.outlet.answer_rows(self.family.member_id(self.member))
-        rows = np.repeat(columns, weight, axis=0)
+            rows = as_change(self.family.outlet.answer_rows(self.family.member_id(self.member)), 0)
         match self.query.form:
             case a.Form.CONSTRUCT:
                 return [triple_of(row) for row in self._decoder.bindings(rows)]
@@ -171,7 +177,7 @@ class ContinuousQuery:
             "kept": self._came()[1],
             "stored": stored,
             "answers": self._emitted,
-            "pending": self._pending,
+            "pending": self.pending,
         }
 
     @delivering
@@ -188,7 +194,7 @@ class ContinuousQuery:
 
     @property
     def run(self) -> QueryRun | None:
-        return None if self.family is None else self.family.run
+        return None if self.family is None else self.family.outlet.run
 
     @property
     def emitted(self) -> int:
@@ -197,28 +203,27 @@ class ContinuousQuery:
 
     def dump(self) -> dict[str, Any]:
         """What a snapshot keeps of it, its run aside."""
-        base, _, now_ms = self.registered_with
+        rows, (base, _, now_ms) = self._untaken, self.registered_with
         return {
             "text": self.text,
             "output": self.output,
             "base": base,
             "now_ms": now_ms,
-            "emissions": [(e.columns, e.at_ms, e.weight) for e in self._emissions],
+            "emissions": [(rows.columns, rows.tick >> 2, rows.weight)] if len(rows) else [],
             "counts": (self._emitted, *self._came()),
         }
 
     def load(self, state: dict[str, Any]) -> None:
-        self._emissions = [self._stored(*columns) for columns in state["emissions"]]
-        self._pending = sum(len(e) for e in self._emissions)
-        self._core.pending.keep(self._pending)
-        self._holding.hold(self._emissions)
-        self._held = len(self._emissions)
+        for columns in state["emissions"]:
+            self._keep(self._stored(*columns))
+        self.hold_pending()
         self._emitted, self._elements, self._kept = (stored.whole(n, 0, MOST_MS) for n in stored.items(state["counts"], 3))
 
-    def _stored(self, columns: Any, at_ms: Any, weight: Any) -> Emission:
+    def _stored(self, columns: Any, at_ms: Any, weight: Any) -> Deltas:
         times = stored.column(at_ms, None, -MOST_MS - 1, MOST_MS + 1)
         weights = stored.one_of(stored.column(weight, len(times)), (1, -1))
-        return Emission(stored.rows(columns, len(self.query.columns), self._core.dictionary, len(times)), times, weights)
+        rows = stored.rows(columns, len(self.query.columns), self._core.dictionary, len(times))
+        return Deltas(rows, times * 4 + ELEMENT, times * 0, weights)
 
     def forget_answers(self) -> None:
         """Takes back what was emitted: it is as if it had never been registered."""
@@ -232,11 +237,8 @@ class ContinuousQuery:
         self._elements, self._kept = self._came()
         self._counted = []
         self.family = self.member = None
-        self._left = self._decoder.table(self._emissions)
-        self._emissions = []
-        self._holding.release()
-        self._held = 0
-        self._core.pending.release(self._pending)
+        self._left = self._decoder.table(self._untaken)
+        self._let_go()
 
     def count_from(self, stream: Stream) -> None:
         """From now on what comes in a stream counts as its own."""
@@ -249,7 +251,7 @@ class ContinuousQuery:
 
     @property
     def pending(self) -> int:
-        return self._pending
+        return len(self._untaken) if self._left is None else self._left.num_rows
 
     @property
     def keeps(self) -> bool:
@@ -257,43 +259,30 @@ class ContinuousQuery:
         return self._on_answer is None
 
     def hold_pending(self) -> None:
-        """Keeps the terms of what was emitted and nobody took, and puts the newest of it together: most are single rows."""
-        if len(self._emissions) == self._held:
-            return
-        if len(self._emissions) > self._held + 1:
-            self._emissions[self._held :] = [Emission.joined(self._emissions[self._held :])]
-        self._holding.hold(self._emissions)
-        self._held = len(self._emissions)
+        """Keeps the terms of what was emitted and nobody took."""
+        self._untaken.hold(self._core.dictionary)
 
     def only_count(self) -> None:
         """Counts what it emits as if somebody was called back."""
         self._on_answer = _nobody
 
-    def emit(self, emission: Emission) -> None:
-        self._emitted += len(emission)
+    def emit(self, rows: Deltas) -> None:
+        """Takes rows of weight 1 and -1, by copying them."""
+        self._emitted += len(rows)
         pending = self._core.pending
         if self._on_answer is not None:
-            pending.pass_on(len(emission))
+            pending.pass_on(len(rows))
             if self._on_answer is not _nobody:
-                self._core.outbox.extend((self._on_answer, answer) for answer in self._decoder.answers(emission))
+                self._core.outbox.extend((self._on_answer, answer) for answer in self._decoder.answers(rows))
             return
         if self.is_new:
-            pending.check(len(emission))
-        self._keep(emission)
+            pending.check(len(rows))
+        self._keep(rows)
 
-    def _keep(self, emission: Emission) -> None:
-        self._emissions.append(emission)
-        self._pending += len(emission)
-        self._core.pending.keep(len(emission))
+    def _keep(self, rows: Deltas) -> None:
+        self._untaken.add(rows)
+        self._core.pending.keep(len(rows))
 
-    def _taken(self) -> list[Emission]:
-        self._core.catch_up(self)
-        return self._let_go()
-
-    def _let_go(self) -> list[Emission]:
-        """What nobody took; from now on nothing waits."""
-        self._core.pending.release(self._pending)
-        self._holding.release()
-        self._held = 0
-        taken, self._emissions, self._pending = self._emissions, [], 0
-        return taken
+    def _let_go(self, count: int = -1) -> None:
+        """Forgets the first of what nobody took, or all."""
+        self._core.pending.release(self._untaken.drop(self._core.dictionary, count))

@@ -6,65 +6,43 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from millstream.engine.answers import AnswerSet, Emission, Holding, consolidate
-from millstream.engine.arrangement import Arrangement
+from millstream.engine.answer_order import AnswerOrder, as_change
 from millstream.engine.window_operators import NEVER
+from millstream.kernels.answer_set import AnswerSet, summed
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.emission import APPEARS, BOTH, DISAPPEARS, Kept, Selection, selected
 from millstream.language.algebra import Output
 from millstream.operators import stored
 from millstream.operators.rows import ELEMENT, GRID, MOST_MS, Column, Deltas, tick, time_of
 from millstream.windows.window import instant
 
-Emit = Callable[[Emission], None]
+Emit = Callable[[Deltas], None]
+"""Is handed rows of weight 1 and -1, which are overwritten later: what is kept is copied."""
 BEFORE_ALL = NEVER + ELEMENT
 """The tick of what happens before anything else has come, which is told at t0."""
 _SUMMED_UP = 1 << 12
 _ROWS_AT_ONCE = 1 << 16
-_FEW = 8
 
 
-def select(output: Output, columns: npt.NDArray[np.int64], at_ms: Column, weight: Column) -> Emission:
-    """What an output operator emits of consolidated changes; a row that changed by n is emitted n times."""
-    # Most changes are small, and reducing columns costs more than looking at a few numbers.
-    if output is not Output.DSTREAM and len(weight) <= _FEW and all(w == 1 for w in weight.tolist()):
-        return Emission(columns, at_ms, weight)
-    if output is Output.ISTREAM or output is Output.DSTREAM:
-        # RSTREAM selects from an answer set, which has no other weights.
-        keep = weight > 0 if output is Output.ISTREAM else weight < 0
-        if not keep.all():
-            columns, at_ms, weight = columns[keep], at_ms[keep], weight[keep]
-    times = weight if output is Output.ISTREAM else np.abs(weight)
-    if len(times) and int(times.max()) > 1:
-        columns, at_ms, weight = (np.repeat(x, times, axis=0) for x in (columns, at_ms, weight))
-        weight = np.sign(weight)
-    return Emission(columns, at_ms, np.abs(weight) if output is Output.DSTREAM else weight)
+def sign_of(output: Output) -> int:
+    """The direction of changes that an output operator emits; of an answer set, which RSTREAM emits, rows only appear."""
+    return {Output.ISTREAM: APPEARS, Output.DSTREAM: DISAPPEARS}.get(output, BOTH)
 
 
-class ChangeReporter:
+def _whole(answers: AnswerSet, order: AnswerOrder | None, at_tick: int) -> Deltas:
+    """An answer set in order, as one change."""
+    if order is None:
+        return answers.at(at_tick)
+    return as_change(order.ordered(*answers.counted()), at_tick)
+
+
+class ChangeReporter(Selection):
     """ISTREAM, DSTREAM and CHANGES after every change."""
 
-    def __init__(self, output: Output, width: int, emit: Emit, t0_ms: int, *, on_grids: bool) -> None:
-        self._output = output
-        self._emit = emit
-        self._t0_ms = t0_ms
-        self._on_grids = on_grids
+    def __init__(self, output: Output, seen: int, emit: Emit, t0_ms: int, *, on_grids: bool) -> None:
+        super().__init__(sign_of(output), seen, emit, tick(t0_ms, ELEMENT), on_grids)
         self.emits_ends = output is not Output.ISTREAM
-        self.answers: AnswerSet | None = None
-
-    def report(self, deltas: Deltas, upto: int) -> None:
-        if not len(deltas):
-            return
-        columns, at_tick, weight = deltas.columns, deltas.tick, deltas.weight
-        if self._on_grids:
-            columns, at_tick, weight = _one_change_a_grid_tick(deltas)
-        if self.answers is not None:
-            self.answers.apply(columns, weight)
-        at_ms = at_tick >> 2 if upto > BEFORE_ALL else np.full(len(weight), self._t0_ms, np.int64)
-        emission = select(self._output, columns, at_ms, weight)
-        if len(emission.weight):
-            self._emit(emission)
 
     def hold_waiting(self) -> None:
         pass
@@ -79,46 +57,26 @@ class ChangeReporter:
         pass
 
 
-def _one_change_a_grid_tick(deltas: Deltas) -> tuple[npt.NDArray[np.int64], Column, Column]:
-    """What enters and what leaves on a grid at one time is one change, though only the first of them has a number."""
-    grid = (deltas.tick & 3) == GRID
-    if not grid.any():
-        return deltas.columns, deltas.tick, deltas.weight
-    columns, ticks, weights = [], [], []
-    boundaries = np.flatnonzero(np.diff(deltas.tick)) + 1
-    for part in np.split(np.arange(len(deltas)), boundaries):
-        found, weight = deltas.columns[part], deltas.weight[part]
-        if grid[part[0]]:
-            found, weight = consolidate(found, weight)
-        columns.append(found)
-        weights.append(weight)
-        ticks.append(np.full(len(weight), deltas.tick[part[0]], np.int64))
-    return np.concatenate(columns), np.concatenate(ticks), np.concatenate(weights)
-
-
 class EverythingReporter:
     """RSTREAM after every change: told of each change, whether it brought a delta or not."""
 
-    def __init__(self, width: int, emit: Emit, arrangement: Arrangement | None = None) -> None:
+    def __init__(self, width: int, emit: Emit, order: AnswerOrder | None = None) -> None:
         self._emit = emit
-        self._arrangement = arrangement
+        self._order = order
         self.answers = AnswerSet(width)
 
     def report(self, deltas: Deltas, upto: int) -> None:
-        self.answers.apply(deltas.columns, deltas.weight)
+        self.answers.apply(deltas)
 
     def changed(self, at_ms: int) -> None:
         """Emits the whole answer set."""
-        columns, weight = self.answers.rows()
-        if len(weight):
-            if self._arrangement is not None:
-                columns, weight = self._arrangement.arranged(columns, weight)
-            self._emit(select(Output.RSTREAM, columns, np.full(len(weight), at_ms, np.int64), weight))
+        if len(self.answers):
+            self._emit(selected(_whole(self.answers, self._order, tick(at_ms, ELEMENT)), APPEARS))
 
     @property
-    def reported(self) -> list[tuple[npt.NDArray[np.int64], Column]]:
+    def reported(self) -> list[Deltas]:
         """All that was reported."""
-        return [self.answers.rows()]
+        return [self.answers.at(0)]
 
     def hold_waiting(self) -> None:
         pass
@@ -127,10 +85,10 @@ class EverythingReporter:
         pass
 
     def dump(self) -> Any:
-        return self.answers.rows()
+        return self.answers.counted()
 
     def load(self, state: Any, width: int, dictionary: Dictionary) -> None:
-        self.answers.apply(*stored.counted(state, width, dictionary))
+        self.answers.apply(as_change(stored.counted(state, width, dictionary), 0))
 
 
 class CloseReporter:
@@ -144,15 +102,20 @@ class CloseReporter:
         steps_ms: list[int],
         t0_ms: int,
         dictionary: Dictionary,
-        arrangement: Arrangement | None = None,
+        order: AnswerOrder | None = None,
     ) -> None:
-        self._output = output
-        self._arrangement = arrangement
+        self._sign = sign_of(output)
+        self._is_whole = output is Output.RSTREAM
+        self._seen = width if order is None else order.width
+        self._order = order
         self._emit = emit
         self._steps_ms = sorted(set(steps_ms))
         self._t0_ms = t0_ms
-        self._waiting: list[Deltas] = []
-        self._holding = Holding(dictionary)
+        self._waiting = Kept(width=width)
+        self._dictionary = dictionary
+        self._width = width
+        self._summed = 0
+        """How many rows of what waits are the sum of what came first."""
         self._next_ms: int | None = None
         self.answers = AnswerSet(width)
 
@@ -162,12 +125,11 @@ class CloseReporter:
 
     def hold_waiting(self) -> None:
         """Keeps the terms of what waits for an instant: what it takes back may be gone from everywhere else."""
-        self._holding.hold(self._waiting)
+        self._waiting.hold(self._dictionary)
 
     def close(self) -> None:
         """Lets go of all terms."""
-        self._waiting = []
-        self._holding.release()
+        self._waiting.drop(self._dictionary)
 
     def _instant(self, at_ms: int) -> int:
         """The first instant of any grid at or after a time."""
@@ -175,13 +137,13 @@ class CloseReporter:
 
     def report(self, deltas: Deltas, upto: int) -> None:
         if len(deltas):
-            self._waiting.append(deltas.copy())
+            self._waiting.add(deltas)
             if self._next_ms is None:
                 self._sum_up()
         while self._next_ms is not None and tick(self._next_ms, GRID) <= upto:
             self._close(self._next_ms)
             self._next_ms = self._following(self._next_ms, upto)
-            if self._output is Output.RSTREAM:
+            if self._is_whole:
                 self._repeat(self._next_ms, upto)
 
     def ahead(self, since_ms: int, before: int, rows: int, instants: int) -> int:
@@ -190,30 +152,28 @@ class CloseReporter:
         Rows come from a time on, each seen at so many instants.
         """
         next_ms = self._instant(since_ms) if self._next_ms is None else self._next_ms
-        if self._output is not Output.RSTREAM or tick(next_ms, GRID) >= before:
+        if not self._is_whole or tick(next_ms, GRID) >= before:
             return 0
         count = sum((time_of(before) - next_ms) // step + 1 for step in self._steps_ms)
-        rows += sum(map(len, self._waiting))
-        return count * (1 + int(self.answers.rows()[1].sum())) + rows * min(count, instants)
+        rows += len(self._waiting)
+        return count * (1 + self.answers.total) + rows * min(count, instants)
 
     def _repeat(self, at_ms: int, upto: int) -> None:
         """The same again, at all instants from a time on before anything changes."""
-        columns, weight = self._whole()
-        last_ms = (min([upto, *(int(d.tick[0]) - 1 for d in self._waiting)]) - GRID) >> 2
+        whole = _whole(self.answers, self._order, 0)
+        columns, weight = whole.columns, whole.weight
+        last_ms = (min(upto, self._waits_for(upto + 1) - 1) - GRID) >> 2
         while len(weight) and at_ms <= last_ms:
             instants = self._instants(at_ms, last_ms, max(1, _ROWS_AT_ONCE // len(weight)))
-            times = np.repeat(instants, len(weight))
-            again = [np.tile(columns, (len(instants), 1)), times, np.tile(weight, len(instants))]
+            ticks = np.repeat(instants * 4 + GRID, len(weight))
+            again = Deltas(np.tile(columns, (len(instants), 1)), ticks, ticks * 0, np.tile(weight, len(instants)))
             # Moved on first: the receiver may refuse.
             self._next_ms = at_ms = self._instant(int(instants[-1]) + 1)
-            self._emit(select(self._output, *again))
+            self._emit(selected(again, APPEARS))
 
-    def _whole(self) -> tuple[npt.NDArray[np.int64], Column]:
-        """The answer set in order."""
-        columns, weight = self.answers.rows()
-        if len(weight) and self._arrangement is not None:
-            return self._arrangement.arranged(columns, weight)
-        return columns, weight
+    def _waits_for(self, otherwise: int) -> int:
+        """The tick of the first that waits."""
+        return int(self._waiting.first(1).tick[0]) if len(self._waiting) else otherwise
 
     def _instants(self, first_ms: int, last_ms: int, most: int) -> Column:
         """The first instants of all grids from one on."""
@@ -226,9 +186,9 @@ class CloseReporter:
         return distinct[:most]
 
     @property
-    def reported(self) -> list[tuple[npt.NDArray[np.int64], Column]]:
+    def reported(self) -> list[Deltas]:
         """All that was reported, of which the last instant has not seen everything."""
-        return [self.answers.rows(), *((d.columns, d.weight) for d in self._waiting)]
+        return [self.answers.at(0), self._waiting]
 
     def closes_after(self, passed: int) -> bool:
         """Whether no window that closes has to be caught up with."""
@@ -238,61 +198,42 @@ class CloseReporter:
         """The next instant that may emit something, if the next delta comes at a tick."""
         if self._next_ms is None:
             return None
-        if self._output is Output.RSTREAM and len(self.answers.rows()[1]):
+        if self._is_whole and len(self.answers):
             return tick(self._next_ms, GRID)
-        waiting = [int(d.tick[0]) for d in self._waiting] + ([] if ahead is None else [ahead])
-        if not waiting:
+        if ahead is None and not len(self._waiting):
             return None
-        return tick(max(self._next_ms, self._instant(time_of(min(waiting)))), GRID)
+        return tick(max(self._next_ms, self._instant(time_of(self._waits_for(ahead or 0)))), GRID)
 
     def _sum_up(self) -> None:
         """Before the first element there is no instant to wait for: only what all changes come to matters."""
-        first, *others = self._waiting
-        if sum(map(len, others)) > max(_SUMMED_UP, len(first)):
-            columns, weight = consolidate(
-                np.concatenate([d.columns for d in self._waiting]), np.concatenate([d.weight for d in self._waiting])
-            )
-            at_tick = np.full(len(weight), others[-1].tick[-1], np.int64)
-            self._waiting = [Deltas(columns, at_tick, at_tick * 0, weight)] if len(weight) else []
-            self._holding.release()
+        if len(self._waiting) - self._summed > max(_SUMMED_UP, self._summed):
+            rows = summed(self._width, self._waiting).at(int(self._waiting.tick[-1]))
+            self._waiting.drop(self._dictionary)
+            self._waiting.add(rows)
+            self._summed = len(rows)
 
     def _following(self, at_ms: int, upto: int) -> int:
         """The next instant worth looking at: nothing is emitted at one that changes nothing and has no answers."""
         following = self._instant(at_ms + 1)
-        if self._output is Output.RSTREAM and len(self.answers.rows()[1]):
+        if self._is_whole and len(self.answers):
             return following
-        ahead = min((int(d.tick[0]) for d in self._waiting), default=upto + 1)
-        return max(following, self._instant(time_of(min(ahead, upto + 1))))
+        return max(following, self._instant(time_of(min(self._waits_for(upto + 1), upto + 1))))
 
     def _close(self, at_ms: int) -> None:
         last = tick(at_ms, GRID)
-        due, later = [], []
-        for deltas in self._waiting:
-            count = int(np.searchsorted(deltas.tick, last, side="right"))
-            if count:
-                due.append((deltas.columns[:count], deltas.weight[:count]))
-            if count < len(deltas):
-                later.append(
-                    Deltas(deltas.columns[count:], deltas.tick[count:], deltas.change[count:], deltas.weight[count:])
-                )
-        self._waiting = later
-        self._holding.release()
-        columns, weight = np.empty((0, 0), np.int64), np.empty(0, np.int64)
-        if due:
-            columns, weight = consolidate(np.concatenate([c for c, _ in due]), np.concatenate([w for _, w in due]))
-            self.answers.apply(columns, weight)
-        if self._output is Output.RSTREAM:
-            columns, weight = self._whole()
-        elif len(weight) and self._arrangement is not None:
-            columns, weight = self._arrangement.seen(columns, weight)
-        if len(weight):
-            emission = select(self._output, columns, np.full(len(weight), at_ms, np.int64), weight)
-            if len(emission):
-                self._emit(emission)
+        count = self._waiting.count_until(last)
+        due = self._waiting.first(count)
+        self._waiting.drop(self._dictionary, count)
+        self.answers.apply(due)
+        rows = _whole(self.answers, self._order, last) if self._is_whole else summed(self._seen, due).at(last)
+        emitted = selected(rows, self._sign)
+        if len(emitted):
+            self._emit(emitted)
 
     def dump(self) -> Any:
-        waiting = [(d.columns, d.tick, d.change, d.weight) for d in self._waiting]
-        return self._next_ms, waiting, self.answers.rows()
+        kept = self._waiting
+        waiting = [(kept.columns, kept.tick, kept.change, kept.weight)] if len(kept) else []
+        return self._next_ms, waiting, self.answers.counted()
 
     def load(self, state: Any, width: int, dictionary: Dictionary) -> None:
         next_ms, waiting, answers = state
@@ -301,13 +242,12 @@ class CloseReporter:
         self._next_ms = next_ms
         for columns, ticks, change, weight in waiting:
             at = stored.ticks(ticks)
-            if not len(at) or (np.diff(at) < 0).any():
-                raise ValueError("what waits for windows to close is not in the order of time")
             rows = stored.rows(columns, width, dictionary, len(at))
-            deltas = Deltas(rows, at, stored.column(change, len(at)), stored.weighted(weight, len(at)))
-            self._waiting.append(deltas)
-        self._holding.hold(self._waiting)
-        self.answers.apply(*stored.counted(answers, width, dictionary))
+            self._waiting.add(Deltas(rows, at, stored.column(change, len(at)), stored.weighted(weight, len(at))))
+        if (np.diff(self._waiting.tick) < 0).any():
+            raise ValueError("what waits for windows to close is not in the order of time")
+        self._waiting.hold(dictionary)
+        self.answers.apply(as_change(stored.counted(answers, width, dictionary), 0))
 
 
 Reporter = ChangeReporter | EverythingReporter | CloseReporter

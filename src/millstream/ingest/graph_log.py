@@ -20,8 +20,8 @@ from millstream.errors import DataError
 from millstream.ingest.columns import Columns, Ids, repeats
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner import Scanned
+from millstream.kernels.terms import term_of
 from millstream.rdf import Rejections
-from millstream.rdf.canonical import term_of
 from millstream.rdf.grouping import OUTSIDE_GRAPHS
 from millstream.rdf.times import date_time_ms, time_ms
 from millstream.rdf.timing import GENERATED_AT_TIME

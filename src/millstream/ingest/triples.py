@@ -13,10 +13,10 @@ from typing import Any, TypeGuard
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple
 
 from millstream.errors import DataError
+from millstream.kernels.terms import term_of
 from millstream.operators.expressions.python_values import literal_text
 from millstream.operators.expressions.values import string
 from millstream.rdf import BlankScope, Term, parse_term
-from millstream.rdf.canonical import term_of
 from millstream.rdf.element import bounded, without_repeats
 from millstream.rdf.parsing import quads_of
 from millstream.rdf.terms import BLANK, IRI, LITERAL

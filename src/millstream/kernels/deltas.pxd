@@ -27,6 +27,7 @@ cdef class Deltas:
     cdef void clear(self) noexcept nogil
     cdef void room(self, int64_t more) noexcept nogil
     cdef void take(self, Deltas other) noexcept nogil
+    cdef void copy_column(self, int place, Deltas other, int of) noexcept nogil
 
 
 cdef class Operator:

@@ -73,6 +73,11 @@ cdef class Deltas:
             memcpy(self.rows.columns[place] + self.rows.size, other.rows.columns[place], other.rows.size * sizeof(int64_t))
         self.rows.size += other.rows.size
 
+    cdef void copy_column(self, int place, Deltas other, int of) noexcept nogil:
+        """A column of another, of as many rows."""
+        if self.rows.size:
+            memcpy(self.rows.columns[place], other.rows.columns[of], self.rows.size * sizeof(int64_t))
+
     def __len__(self):
         return self.rows.size
 

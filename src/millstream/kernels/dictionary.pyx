@@ -22,12 +22,21 @@ from millstream.kernels.dictionary_values cimport (
 )
 from millstream.kernels.scanner_grammar cimport NO_MEMORY, TOO_LONG, TRAILING, Fault, free_term, scan_term
 from millstream.kernels.scanner_reasons import REASONS
+from millstream.kernels.table cimport prefetch
+
+cdef enum:
+    AHEAD = 16    # ids looked ahead while decoding
 
 # Fixed, unlike the seed of the index: what is spread by content must go the same way in every process.
 cdef uint64_t CONTENT_SEED = 0x6D696C6C73747265
 
 cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
+
+
+cdef inline void fetch_slot(Store store, int64_t term_id) noexcept nogil:
+    if 0 <= kind_of(term_id) <= TYPED and number_of(term_id) < store.slot_count:
+        prefetch(store.slot_at(number_of(term_id)))
 
 
 cdef class Dictionary(Store):
@@ -161,9 +170,13 @@ cdef class Dictionary(Store):
         cdef int64_t n = ids.shape[0], i, total = 0, nulls = 0, length
         cdef uint8_t text[INLINED_BYTES]
         cdef Slot *slot
-        offset_array = np.empty(n + 1, np.int32)
+        offset_array, place_array = np.empty(n + 1, np.int32), np.empty(n, np.intp)
         cdef int32_t[::1] offsets = offset_array
+        cdef Py_ssize_t[::1] places = place_array     # of bytes
         for i in range(n):
+            # Terms lie anywhere in memory: what comes soon is fetched meanwhile.
+            if i + AHEAD < n:
+                fetch_slot(self, ids[i + AHEAD])
             offsets[i] = <int32_t>total
             if ids[i] < 0:
                 nulls += 1
@@ -176,6 +189,7 @@ cdef class Dictionary(Store):
                 slot = self.slot_of(ids[i])
                 if slot == NULL:
                     self.check_live(ids[i])
+                places[i] = <Py_ssize_t>slot.bytes
                 total += slot.length
             if total > 0x7FFFFFFF:
                 raise OverflowError("more than 2 GB of terms: decode fewer ids at once")
@@ -186,6 +200,8 @@ cdef class Dictionary(Store):
         if nulls:
             bitmap = bitmap_array
         for i in range(n):
+            if i + AHEAD < n and 0 <= kind_of(ids[i + AHEAD]) <= TYPED:
+                prefetch(<const uint8_t *>places[i + AHEAD])
             length = offsets[i + 1] - offsets[i]
             if ids[i] < 0:
                 continue
@@ -195,7 +211,7 @@ cdef class Dictionary(Store):
                 write_inlined(text, ids[i])
                 memcpy(&data[offsets[i]], text, length)
             else:
-                memcpy(&data[offsets[i]], self.slot_of(ids[i]).bytes, length)
+                memcpy(&data[offsets[i]], <const uint8_t *>places[i], length)
         buffers = [pa.py_buffer(a) if a is not None else None for a in (bitmap_array, offset_array, data_array)]
         return pa.StringArray.from_buffers(n, buffers[1], buffers[2], buffers[0], nulls)
 

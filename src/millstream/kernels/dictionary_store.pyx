@@ -226,7 +226,6 @@ cdef class Store:
         cdef int64_t i, until_one = 0
         cdef const int64_t[:] until_each
         cdef bint each = isinstance(until, np.ndarray)
-        cdef Slot *slot
         if each:
             until_each = until
             if until_each.shape[0] != ids.shape[0]:
@@ -234,14 +233,7 @@ cdef class Store:
         else:
             until_one = until
         for i in range(ids.shape[0]):
-            if 0 <= kind_of(ids[i]) <= TYPED:
-                slot = self.slot_of(ids[i])
-                if slot == NULL:
-                    self.check_live(ids[i])
-                if each:
-                    until_one = until_each[i]
-                if until_one > slot.keep_until:
-                    slot.keep_until = until_one
+            self.touch_slot(ids[i], until_each[i] if each else until_one)
 
     def touch_one(self, int64_t id, int64_t until):
         """As `touch` with one id."""
@@ -256,11 +248,6 @@ cdef class Store:
             if until > slot.keep_until:
                 slot.keep_until = until
         return 0
-
-    def touch_two(self, int64_t a, int64_t b, int64_t until):
-        """As `touch` with two ids and one time."""
-        self.touch_slot(a, until)
-        self.touch_slot(b, until)
 
     def hold(self, const int64_t[:] ids):
         """Keeps the terms of ids until as many releases."""

@@ -159,7 +159,7 @@ cdef inline void written_close(Written* written) noexcept nogil:
 
 
 cdef inline void written_grow(Written* written) noexcept nogil:
-    cdef int64_t capacity = max(256, written.capacity * 2)
+    cdef int64_t capacity = max(16, written.capacity * 2)
     cdef int column
     for column in range(written.width + MORE_COLUMNS):
         written.columns[column] = <int64_t*>block_resize(

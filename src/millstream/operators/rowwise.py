@@ -18,9 +18,8 @@ from millstream.kernels.keeping import Keeper
 from millstream.kernels.row_operations import Operation
 from millstream.kernels.row_program import RowProgram
 from millstream.kernels.row_wise import RowWise
-from millstream.language import algebra as a
 from millstream.operators.expressions import Evaluator
-from millstream.operators.expressions.programs import Step, constant_step, is_leaf, steps_of
+from millstream.operators.expressions.programs import Step, is_leaf, leaf_of, steps_of
 from millstream.plan.nodes import Extend, Filter, Project
 
 RowNode = Extend | Filter | Project
@@ -105,7 +104,7 @@ class _Compiled:
                 if copied in self.places:
                     self.places[variable] = self.places[copied]
                 return True
-        steps = steps_of(node.expression, self._leaf)
+        steps = steps_of(node.expression, leaf_of(self.places, self._dictionary))
         # A double by itself keeps its spelling, which a program does not know.
         if steps is None or (isinstance(node, Extend) and steps[-1][0] == Operation.DOUBLE):
             return False
@@ -117,16 +116,6 @@ class _Compiled:
         else:
             self.steps.append((Operation.TEST, 0))
         return True
-
-    def _leaf(self, expression: a.Expression) -> Step | None:
-        match expression:
-            case Variable():
-                place = self.places.get(expression, -1)
-                return (Operation.CONSTANT, -1) if place < 0 else (Operation.COLUMN, place)
-            case NamedNode() | Literal():
-                return constant_step(expression, self._dictionary)
-            case _:
-                return None
 
 
 def _keeps_apart(chain: Sequence[RowNode]) -> bool:

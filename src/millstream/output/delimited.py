@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from millstream.kernels.terms import lexical_of
 from millstream.output.sink import FormatSink, is_number
-from millstream.rdf.canonical import lexical_of
 
 _QUOTED = re.compile(r'[",\r\n]')
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
+from millstream.kernels.terms import term_of
 from millstream.rdf import parse_term
-from millstream.rdf.canonical import term_of
 
 XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
 XSD_INTEGER = "http://www.w3.org/2001/XMLSchema#integer"

@@ -18,8 +18,8 @@ import pyarrow as pa
 from pyoxigraph import Literal
 
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.terms import term_of
 from millstream.pipeline.sealing import sealed, unsealed
-from millstream.rdf.canonical import term_of
 
 Ids = npt.NDArray[np.int64]
 TERMS = ("s", "p", "o")

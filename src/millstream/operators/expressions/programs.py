@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import TypeAlias
 
@@ -44,6 +44,22 @@ _FUNCTIONS = {
     "ISURI": Operation.IS_IRI,
     "ROUND": Operation.ROUND,
 }
+
+
+def leaf_of(places: Mapping[Variable, int], dictionary: Dictionary) -> Leaf:
+    """The steps of variables, by the places of their columns, and of constants."""
+
+    def leaf(expression: a.Expression) -> Step | None:
+        match expression:
+            case Variable():
+                place = places.get(expression, -1)
+                return (Operation.CONSTANT, -1) if place < 0 else (Operation.COLUMN, place)
+            case NamedNode() | Literal():
+                return constant_step(expression, dictionary)
+            case _:
+                return None
+
+    return leaf
 
 
 def steps_of(expression: a.Expression, leaf: Leaf) -> list[Step] | None:

@@ -13,13 +13,13 @@ import numpy as np
 from pyoxigraph import Literal, Variable
 
 from millstream.kernels.dictionary_kinds import Kind
+from millstream.kernels.terms import lexical_of
 from millstream.language import algebra as a
 from millstream.operators.expressions import regex
 from millstream.operators.expressions.batch import ERROR, Batch, Ids, Truths, distinct
 from millstream.operators.expressions.bounds import Bounds
 from millstream.operators.expressions.comparing import KIND_SHIFT
 from millstream.operators.expressions.values import XSD, ExpressionError
-from millstream.rdf.canonical import lexical_of
 
 
 @dataclass(frozen=True, slots=True)

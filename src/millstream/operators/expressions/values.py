@@ -11,8 +11,8 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
 
+from millstream.kernels.terms import unescaped
 from millstream.operators.expressions import dates, durations, numbers
-from millstream.rdf.canonical import unescaped
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"

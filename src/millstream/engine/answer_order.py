@@ -8,16 +8,15 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from millstream.engine.answers import consolidate
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators.ranking import sort_rows
-from millstream.operators.rows import Column
+from millstream.operators.rows import Column, Deltas
 
 Rows = tuple[npt.NDArray[np.int64], Column]
 """Distinct rows and how often each is there."""
 
 
-class Arrangement:
+class AnswerOrder:
     """Puts rows in order and takes their keys off."""
 
     def __init__(self, width: int, conditions: tuple[tuple[int, bool], ...], dictionary: Dictionary) -> None:
@@ -26,15 +25,16 @@ class Arrangement:
         self._conditions = conditions
         self._dictionary = dictionary
 
-    def arranged(self, columns: npt.NDArray[np.int64], weight: Column) -> Rows:
+    def ordered(self, columns: npt.NDArray[np.int64], weight: Column) -> Rows:
         """The rows in order, completed by what is seen in term order."""
         if len(weight) > 1:
             completion = tuple(range(self.width))
             columns, weight = sort_rows(columns, weight, self._conditions, completion, self._dictionary)
         return columns[:, : self.width], weight
 
-    def seen(self, columns: npt.NDArray[np.int64], weight: Column) -> Rows:
-        """What is seen of the rows of one change."""
-        if columns.shape[1] == self.width:
-            return columns, weight
-        return consolidate(columns[:, : self.width], weight)
+
+def as_change(rows: Rows, at_tick: int) -> Deltas:
+    """Rows as one change."""
+    columns, weight = rows
+    ticks = np.full(len(weight), at_tick, np.int64)
+    return Deltas(columns, ticks, ticks * 0, weight)

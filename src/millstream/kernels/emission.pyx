@@ -1,0 +1,232 @@
+"""What is emitted: rows that an output operator selects from deltas, and rows that wait until somebody takes them.
+
+Emitted rows have weight 1 or -1: a row that changed by n is there n times. They tell time as deltas do, by ticks.
+"""
+
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memmove
+
+cimport numpy as cnp
+
+from millstream.kernels.answer_set cimport AnswerSet
+from millstream.kernels.deltas cimport Deltas
+from millstream.kernels.dictionary cimport Dictionary
+from millstream.kernels.group cimport (
+    MORE_COLUMNS, TICK, WEIGHT, Group, Written, group_close, group_open, group_row, group_write, written_shrink,
+)
+
+cnp.import_array()
+
+APPEARS, DISAPPEARS, BOTH = 1, -1, 0
+
+cdef enum:
+    GRID_PHASE = 2
+    SMALL = 16                  # rows for which room is kept while nothing waits
+    MANY = 1 << 22              # rows for which memory is asked before it is taken
+
+cdef int64_t NO_TICK = -(<int64_t>1 << 62)
+cdef int64_t FIRST_OF_ALL = NO_TICK + 1     # the tick of what happens before anything else has come
+
+
+cdef int reserve(Deltas rows, int64_t more) except -1:
+    """Room for so many rows more; MemoryError, where growing would end the process."""
+    cdef void* block
+    if more > MANY:
+        block = malloc((rows.rows.size + more) * (rows.rows.width + MORE_COLUMNS) * sizeof(int64_t)) if more < 1 << 48 else NULL
+        if block == NULL:
+            raise MemoryError(f"no memory for {more} rows")
+        free(block)
+    rows.room(more)
+    return 0
+
+
+cdef int select_row(Deltas into, const Written* rows, int64_t row, int sign, int64_t tick) except -1:
+    """Writes a row as often as it changed, if it did in that direction; `tick` says when, unless it is NO_TICK."""
+    cdef int64_t weight = rows.columns[rows.width + WEIGHT][row], times = abs(weight), i
+    cdef int64_t size = into.rows.size
+    cdef int column
+    if weight * sign < 0 or weight == 0:
+        return 0
+    if size + times > into.rows.capacity:
+        reserve(into, times)
+    if tick == NO_TICK:
+        tick = rows.columns[rows.width + TICK][row]
+    weight = 1 if weight > 0 or sign else -1
+    for i in range(size, size + times):
+        for column in range(into.rows.width):
+            into.rows.columns[column][i] = rows.columns[column][row]
+        into.ticks()[i] = tick
+        into.changes()[i] = 0
+        into.weights()[i] = weight
+    into.rows.size += times
+    return 0
+
+
+cdef class Selection:
+    """ISTREAM, DSTREAM or both, after every change: what has appeared, disappeared, or either."""
+
+    cdef public object emit
+    cdef public AnswerSet answers
+    cdef Deltas out
+    cdef Deltas one
+    cdef Group group
+    cdef int sign
+    cdef bint on_grids
+    cdef int64_t t0_tick
+
+    def __cinit__(self, *args, **kwargs):
+        self.out = self.one = Deltas()
+
+    def __init__(self, int sign, int seen, emit, int64_t t0_tick, bint on_grids):
+        """`seen` columns of rows count, `on_grids` says that what happens on a grid at one tick is one change."""
+        self.sign, self.t0_tick, self.on_grids, self.emit = sign, t0_tick, on_grids, emit
+        self.out, self.one = Deltas(width=seen), Deltas(width=seen)
+        group_close(&self.group)
+        group_open(&self.group, seen)
+
+    def __dealloc__(self):
+        group_close(&self.group)
+
+    def report(self, Deltas deltas not None, int64_t upto):
+        """Emits what is selected of deltas; at t0, if they happen before anything else."""
+        cdef const Written* rows = &deltas.rows
+        cdef int64_t i = 0, tick = self.t0_tick if upto <= FIRST_OF_ALL else NO_TICK
+        cdef bint trims = rows.width > self.out.rows.width
+        if rows.size == 0:
+            return
+        if rows.width < self.out.rows.width:
+            raise ValueError(f"expected {self.out.rows.width} columns, got {rows.width}")
+        self.out.clear()
+        while i < rows.size:
+            if trims or (self.on_grids and deltas.ticks()[i] & 3 == GRID_PHASE):
+                i = self.sum_up(deltas, i)
+                self.select(self.one, tick)
+            else:
+                select_row(self.out, rows, i, self.sign, tick)
+                i += 1
+        if self.answers is not None:
+            self.answers.take(deltas, 1)
+        if self.out.rows.size:
+            self.emit(self.out)
+
+    cdef int select(self, Deltas rows, int64_t tick) except -1:
+        cdef int64_t i
+        for i in range(rows.rows.size):
+            select_row(self.out, &rows.rows, i, self.sign, tick)
+        return 0
+
+    cdef int64_t sum_up(self, Deltas deltas, int64_t i) noexcept nogil:
+        """Consolidates the change that begins at a row; gives the row behind it."""
+        cdef int64_t tick = deltas.ticks()[i], change = deltas.changes()[i]
+        cdef bint whole = self.on_grids and tick & 3 == GRID_PHASE
+        cdef int64_t* values
+        cdef int column
+        self.one.rows.size = 0
+        while i < deltas.rows.size and deltas.ticks()[i] == tick and (whole or deltas.changes()[i] == change):
+            values = group_row(&self.group)
+            for column in range(self.group.width):
+                values[column] = deltas.rows.columns[column][i]
+            values[self.group.width] = deltas.weights()[i]
+            i += 1
+        group_write(&self.group, &self.one.rows, tick, change)
+        return i
+
+
+def selected(Deltas rows not None, int sign):
+    """What an output operator emits of consolidated changes."""
+    cdef Deltas found = Deltas(width=rows.rows.width)
+    cdef int64_t i
+    for i in range(rows.rows.size):
+        select_row(found, &rows.rows, i, sign, NO_TICK)
+    return found
+
+
+def parted(Deltas rows not None):
+    """The rows by their first column, which they lose: parts with what it was, in its order."""
+    cdef dict found = {}
+    cdef Deltas part
+    cdef int64_t i
+    cdef int column
+    if rows.rows.width == 0:
+        raise ValueError("rows without columns have no first one")
+    for i in range(rows.rows.size):
+        part = found.get(rows.rows.columns[0][i])
+        if part is None:
+            part = found[rows.rows.columns[0][i]] = Deltas(width=rows.rows.width - 1)
+        part.room(1)
+        for column in range(1, rows.rows.width + MORE_COLUMNS):
+            part.rows.columns[column - 1][part.rows.size] = rows.rows.columns[column][i]
+        part.rows.size += 1
+    return sorted(found.items()) if len(found) > 1 else list(found.items())
+
+
+cdef class Kept(Deltas):
+    """Rows that wait for somebody, in order. Their terms are kept from the first housekeeping that finds them waiting.
+
+    So what is taken soon costs nothing, and what is never taken does not keep the dictionary from forgetting other terms.
+    """
+
+    cdef int64_t held           # the terms of so many rows are held
+
+    def add(self, Deltas rows not None):
+        """Rows that come after all others."""
+        if rows.rows.width != self.rows.width:
+            raise ValueError(f"expected {self.rows.width} columns, got {rows.rows.width}")
+        self.take(rows)
+
+    def count_until(self, int64_t tick):
+        """How many of the first rows happen up to a tick; rows are in the order of time."""
+        cdef int64_t low = 0, high = self.rows.size, middle
+        while low < high:
+            middle = (low + high) // 2
+            if self.ticks()[middle] <= tick:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def first(self, int64_t count):
+        """The first rows, in a buffer of their own."""
+        cdef Deltas found = Deltas(width=self.rows.width)
+        cdef int place
+        count = max(0, min(count, self.rows.size))
+        found.room(count)
+        for place in range(self.rows.width + MORE_COLUMNS if count else 0):
+            memcpy(found.rows.columns[place], self.rows.columns[place], count * sizeof(int64_t))
+        found.rows.size = count
+        return found
+
+    cdef object ids(self, int64_t first, int64_t last):
+        """The ids of some rows, one column after the other."""
+        cdef cnp.npy_intp size = self.rows.width * (last - first)
+        cdef cnp.ndarray found = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_INT64)
+        cdef int64_t* to = <int64_t*>cnp.PyArray_DATA(found)
+        cdef int place
+        for place in range(self.rows.width):
+            memcpy(to + place * (last - first), self.rows.columns[place] + first, (last - first) * sizeof(int64_t))
+        return found
+
+    def hold(self, Dictionary dictionary not None):
+        """Keeps the terms of what came since the last call."""
+        if self.held < self.rows.size:
+            dictionary.hold(self.ids(self.held, self.rows.size))
+            self.held = self.rows.size
+
+    def drop(self, Dictionary dictionary not None, int64_t count=-1):
+        """Lets the first rows go, or all, and gives how many; terms can still be read until the next housekeeping."""
+        cdef int64_t released
+        cdef int place
+        count = self.rows.size if count < 0 else min(count, self.rows.size)
+        released = min(count, self.held)
+        if released:
+            dictionary.release(self.ids(0, released), NO_TICK)
+            self.held -= released
+        self.rows.size -= count
+        if self.rows.size == 0:
+            if self.rows.capacity > SMALL:
+                written_shrink(&self.rows)
+        elif count:
+            for place in range(self.rows.width + MORE_COLUMNS):
+                memmove(self.rows.columns[place], self.rows.columns[place] + count, self.rows.size * sizeof(int64_t))
+        return count

@@ -1,0 +1,3 @@
+"""Canonical N-Triples text back to terms, for other kernels."""
+
+cpdef object term_of(str text)
