@@ -18,7 +18,8 @@ from millstream.kernels.flow import Flow, Reordered
 from millstream.kernels.join import FOREVER, IntervalJoin
 from millstream.kernels.leaf import Leaf
 from millstream.kernels.parts import GroundPart, JoinPart
-from millstream.kernels.row_program import Operation, RowProgram
+from millstream.kernels.row_operations import Operation
+from millstream.kernels.row_program import RowProgram
 from millstream.kernels.sieve import Sieve
 from millstream.kernels.tuples import TupleTable
 from millstream.operators.bounds import RowBound
