@@ -9,33 +9,45 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import millstream as ms
-from millstream.engine.batch import ElementBatch
-from millstream.engine.counting import CountOperator
+from millstream.engine.window_operators import CountOperator
+from millstream.kernels.contents import ContentChanges
 from millstream.kernels.dictionary import Dictionary
-from millstream.operators.matching import Matcher
+from millstream.kernels.elements import Elements as Batch
+from millstream.kernels.patterns import Patterns
 from millstream.windows.kinds import Elements, Triples
 
 Change = tuple[int, int, tuple[int, ...]]
 """Element, op, and pattern with triple."""
 
 
-class _Everything(Matcher):
-    """Has two patterns: all triples match the first, those with an even subject the second too."""
-
-    def __init__(self) -> None:
-        self.numbers = np.array([0, 1], np.int64)
-
-    def match(self, triples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[override, type-arg]
-        pairs = [(i, p) for i, s in enumerate(triples[:, 0].tolist()) for p in ((0, 1) if s % 2 == 0 else (0,))]
-        table = np.array(pairs, np.int64).reshape(-1, 2)
-        return table[:, 0], table[:, 1]
+def two_patterns() -> Patterns:
+    """All triples match the first, those with an even subject the second too."""
+    everything = (-1, -1, -1)
+    return Patterns([(0, everything, []), (1, everything, [])], [(1, 0, lambda ids: ids % 2 == 0, None)])
 
 
-def batch_of(elements: list[list[int]], first: int, triples_before: int) -> ElementBatch:
+class Fed:
+    """A window that counts, and what has become of its content."""
+
+    def __init__(self, window: Triples | Elements) -> None:
+        self.operator = CountOperator(window.count, window.counts_triples, two_patterns(), Dictionary())
+        self._changes = ContentChanges()
+
+    def take(self, batch: Batch) -> list[Change]:
+        self._changes.arrive([self.operator], batch, batch.last_tick)
+        rows = self._changes.number()
+        if rows is None:
+            return []
+        columns = (rows.now, rows.op, rows.pattern, rows.triples)
+        found = zip(*(column.tolist() for column in columns), strict=True)
+        return [(now >> 2, op, (pattern, *triple)) for now, op, pattern, triple in found]
+
+
+def batch_of(elements: list[list[int]], first: int, triples_before: int) -> Batch:
     sizes = np.array([len(e) for e in elements], np.int64)
     subjects = np.array([s for e in elements for s in e], np.int64)
     triples = np.column_stack([subjects, subjects * 0, subjects * 0]) + INLINED
-    return ElementBatch(
+    return Batch(
         "s",
         np.arange(first, first + len(elements)),
         triples,
@@ -83,31 +95,29 @@ def test_rows_leave_when_enough_has_followed_unless_they_came_again(
     elements = [[2 * s if s < 5 else s for s in element] for element in elements]
     elements = [list(dict.fromkeys(element)) for element in elements]
     window = kind(count)
-    feed = CountOperator(window, _Everything(), Dictionary())
+    fed = Fed(window)
     found: list[Change] = []
     at = triples = 0
     while at < len(elements):
         size = data.draw(st.integers(1, len(elements) - at), label="elements of the batch")
         some = elements[at : at + size]
-        for piece in feed.arrive(batch_of(some, at, triples)):
-            rows = zip(piece.now.tolist(), piece.op.tolist(), piece.pattern.tolist(), piece.triples.tolist(), strict=True)
-            found.extend((now >> 2, op, (pattern, *triple)) for now, op, pattern, triple in rows)
+        found.extend(fed.take(batch_of(some, at, triples)))
         at += size
         triples += sum(map(len, some))
         if data.draw(st.booleans(), label="restored"):
-            state = feed.dump()
-            feed = CountOperator(window, _Everything(), Dictionary())
-            feed.load(state)
+            state = fed.operator.dump()
+            fed = Fed(window)
+            fed.operator.load(state)
     assert sorted(found) == searched(window, elements)
 
 
 @pytest.mark.parametrize("kind", [Triples, Elements])
 def test_what_comes_again_and_again_is_kept_once(kind: type[Triples | Elements]) -> None:
-    feed = CountOperator(kind(1_000_000), _Everything(), Dictionary())
+    fed = Fed(kind(1_000_000))
     for i in range(20):
-        feed.arrive(batch_of([[k % 3] for k in range(500)], 500 * i, 500 * i))
-    assert len(feed.dump()) == 5
-    assert len(feed._queue) < 2000
+        fed.take(batch_of([[k % 3] for k in range(500)], 500 * i, 500 * i))
+    assert len(fed.operator.dump()) == 5
+    assert fed.operator.queued < 2000
 
 
 _NODES = st.sampled_from([f"<http://e/{n}>" for n in range(4)])

@@ -1,7 +1,6 @@
 """Relations of three columns as pairs with a hidden tuple, against a join of tuples by brute force."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,20 +35,6 @@ def test_a_number_is_given_again_after_the_tuple_ended():
     assert intern(table, [(5, 6)], 3, FOREVER) == [first]
     table.expire(100)
     assert table.stats["tuples"] == 1
-
-
-def test_one_tuple_at_a_time_is_as_many():
-    table = TupleTable(3)
-    (first,) = intern(table, [(1, 2, 3)], 0, FOREVER)
-    assert table.enter_one((1, 2, 3)) == -1
-    second = table.enter_one((1, 2, 4))
-    assert table.find(np.array([(1, 2, 3), (1, 2, 4)], np.int64)).tolist() == [first, second]
-    assert table.leave_one((1, 2, 3)) == first
-    assert table.leave_one((1, 2, 3)) == -1
-    assert table.enter_one((7, 8, 9)) == first
-    for ids in ((1, 2), (1, 2, 3, 4), (1, -1, 2)):
-        with pytest.raises(ValueError, match="ids"):
-            table.enter_one(ids)
 
 
 @st.composite

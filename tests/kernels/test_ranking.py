@@ -6,22 +6,30 @@ from bisect import bisect_left, insort
 import numpy as np
 import pytest
 
+from millstream.kernels.deltas import Deltas
 from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.ranking import ALL, ASCENDING, DESCENDING, TERM, Ranking
+from millstream.kernels.ranking import ASCENDING, DESCENDING, TERM
+from millstream.kernels.top_k import ALL, TopK, TopKOfEach
 from millstream.operators.ordering import Ordering
 
 ZERO = Dictionary().encode_one('"0"^^<http://www.w3.org/2001/XMLSchema#integer>')
 
 
 def ranking(width=1, levels=((0, ASCENDING),), **more):
-    return Ranking(width, levels, Ordering(Dictionary()).kernel, **more)
+    return TopK([Deltas(width=width)], width, levels, Ordering(Dictionary()).kernel, **more)
+
+
+def at_once(columns, weights):
+    """Rows of one change."""
+    zeros = np.zeros(len(weights), np.int64)
+    return Deltas(np.array(columns, np.int64), zeros, zeros, np.array(weights, np.int64))
 
 
 def put(ranks, numbers, weights):
     n = len(numbers)
     columns = (np.array(numbers, np.int64) + ZERO).reshape(n, 1)
-    ids, _, change, weight = ranks.apply(columns, np.zeros(n, np.int64), np.arange(n), np.array(weights, np.int64))
-    return list(zip((ids[:, 0] - ZERO).tolist(), change.tolist(), weight.tolist(), strict=True))
+    out = ranks.run(Deltas(columns, np.zeros(n, np.int64), np.arange(n), np.array(weights, np.int64)))
+    return list(zip((out.columns[:, 0] - ZERO).tolist(), out.change.tolist(), out.weight.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("order", ["random", "ascending", "descending"])
@@ -69,16 +77,14 @@ def test_rows_taken_out_leave_nothing_behind():
 
 
 def test_a_row_without_columns_is_counted():
-    ranks = Ranking(0, (), Ordering(Dictionary()).kernel, 1, 2)
-    one = np.zeros(1, np.int64)
-    assert ranks.apply(np.empty((1, 0), np.int64), one, one, np.array([5]))[3].tolist() == [2]
-    assert ranks.apply(np.empty((1, 0), np.int64), one, one, np.array([-4]))[3].tolist() == [-2]
+    ranks = ranking(0, (), offset=1, limit=2)
+    assert ranks.run(at_once(np.empty((1, 0)), [5])).weight.tolist() == [2]
+    assert ranks.run(at_once(np.empty((1, 0)), [-4])).weight.tolist() == [-2]
 
 
 def test_one_row_may_come_and_go_within_a_change():
     ranks = ranking()
-    columns, zeros = np.full((4, 1), ZERO), np.zeros(4, np.int64)
-    assert len(ranks.apply(columns, zeros, zeros, np.array([1, -1, 1, -1]))[3]) == 0
+    assert len(ranks.run(at_once(np.full((4, 1), ZERO), [1, -1, 1, -1]))) == 0
     assert ranks.stats["rows"] == 0
 
 
@@ -88,15 +94,27 @@ def test_levels_name_columns(levels):
         ranking(levels=levels)
 
 
-def test_columns_of_other_widths_or_lengths_are_refused():
-    ranks, one = ranking(levels=((0, DESCENDING),)), np.zeros(1, np.int64)
-    with pytest.raises(ValueError, match="columns"):
-        ranks.apply(np.zeros((1, 2), np.int64), one, one, one)
-    with pytest.raises(ValueError, match="length"):
-        ranks.apply(np.zeros((2, 1), np.int64), one, one, one)
+def test_columns_of_other_widths_are_refused():
+    order = Ordering(Dictionary()).kernel
+    with pytest.raises(ValueError, match="expected 1 columns, got 2"):
+        TopK([Deltas(width=2)], 1, ((0, DESCENDING),), order)
+    with pytest.raises(ValueError, match="no column 1"):
+        TopKOfEach([Deltas(width=1)], 1, 1, (), order)
 
 
-def test_ids_that_name_no_term_are_refused():
-    one = np.ones(1, np.int64)
+def test_ids_that_name_no_term_are_refused_and_nothing_goes_on_from_there():
+    ranks = ranking()
     with pytest.raises(LookupError):
-        ranking().apply(np.full((1, 1), 77), one, one, one)
+        ranks.run(at_once([[77]], [1]))
+    with pytest.raises(ValueError, match="halfway"):
+        put(ranks, [1], [1])
+
+
+def test_orders_come_and_go_with_their_tags():
+    tags = TopKOfEach([Deltas(width=2)], 2, 0, ((1, ASCENDING),), Ordering(Dictionary()).kernel, limit=1)
+    for turn in range(3):
+        rows = [(ZERO + tag + turn, ZERO + n) for tag in range(200) for n in (2, 1)]
+        assert tags.run(at_once(rows, [1] * len(rows))).columns[:, 1].tolist() == [ZERO + 1] * 200
+        assert tags.stats["orders"] == 200
+        assert tags.run(at_once(rows, [-1] * len(rows))).weight.tolist() == [-1] * 200
+        assert tags.stats["orders"] == 0

@@ -5,7 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from millstream.kernels.relation import KeyMatcher, MatchCounter, RowCounter
+from millstream.kernels.deltas import Deltas
+from millstream.kernels.relation import Distinct, KeyMatcher, MatchCounter, RowCounter
 from millstream.kernels.relation_join import JoinTable
 
 NONE = -1
@@ -18,12 +19,22 @@ def columns(width, rows):
 def at_once(width, rows, tick=0):
     """Rows {row: weight} of one change."""
     n = len(rows)
-    return columns(width, list(rows)), np.full(n, tick), np.zeros(n, np.int64), np.array(list(rows.values()), np.int64)
+    weights = np.array(list(rows.values()), np.int64)
+    return Deltas(columns(width, list(rows)), np.full(n, tick), np.zeros(n, np.int64), weights)
 
 
-def feed(table, left, right, widths=(2, 2)):
-    out, _, _, weight = table.feed(*at_once(widths[0], left), *at_once(widths[1], right))
-    return dict(zip(map(tuple, out.tolist()), weight.tolist(), strict=True))
+def feed(operator, left, right):
+    out = operator.run(*(at_once(given.width, rows) for given, rows in zip(operator.inputs, (left, right), strict=True)))
+    return dict(zip(map(tuple, out.columns.tolist()), out.weight.tolist(), strict=True))
+
+
+def join(left_width, right_width, pairs, certain, copies=(), overlap=False):
+    width = left_width + right_width - len(pairs) + len(copies)
+    return JoinTable([Deltas(width=left_width), Deltas(width=right_width)], width, pairs, certain, copies, overlap)
+
+
+def matcher(width, marks=None):
+    return MatchCounter([Deltas(width=width), Deltas(width=width)], width + (marks is not None), marks=marks)
 
 
 def count(counter, rows, weights):
@@ -58,7 +69,7 @@ def test_rows_of_many_counts_grow_and_shrink():
 
 
 def test_a_row_unbound_on_the_other_side_matches_and_is_completed():
-    table = JoinTable(2, 2, [(1, 0)], [False])
+    table = join(2, 2, [(1, 0)], [False])
     assert feed(table, {(1, 5): 1, (2, NONE): 1}, {(5, 8): 1, (NONE, 9): 1, (6, 7): 1}) == {
         (1, 5, 8): 1,
         (1, 5, 9): 1,
@@ -69,7 +80,7 @@ def test_a_row_unbound_on_the_other_side_matches_and_is_completed():
 
 
 def test_weights_are_multiplied():
-    table = JoinTable(2, 2, [(1, 0)], [True])
+    table = join(2, 2, [(1, 0)], [True])
     assert feed(table, {(1, 5): 2}, {(5, 8): 3}) == {(1, 5, 8): 6}
     assert feed(table, {(1, 5): -1}, {(5, 8): 1}) == {(1, 5, 8): -2}
     assert feed(table, {(1, 5): -1}, {(5, 8): -4}) == {(1, 5, 8): -4}
@@ -77,18 +88,18 @@ def test_weights_are_multiplied():
 
 
 def test_what_appears_and_disappears_within_a_change_is_not_told():
-    table = JoinTable(2, 2, [(1, 0)], [True])
+    table = join(2, 2, [(1, 0)], [True])
     assert feed(table, {(1, 5): 1}, {(5, 8): 1}) == {(1, 5, 8): 1}
     assert feed(table, {(1, 5): 1}, {(5, 8): -1, (5, 9): 1}) == {(1, 5, 8): -1, (1, 5, 9): 2}
 
 
 def test_copies_tell_which_left_row_was_completed():
-    table = JoinTable(2, 2, [(1, 0)], [False], [1])
+    table = join(2, 2, [(1, 0)], [False], [1])
     assert feed(table, {(1, 5): 1, (1, NONE): 1}, {(5, 8): 1}) == {(1, 5, 8, 5): 1, (1, 5, 8, NONE): 1}
 
 
 def test_with_overlap_a_pair_needs_a_column_bound_in_both():
-    table = JoinTable(2, 2, [(0, 0), (1, 1)], [False, False], overlap=True)
+    table = join(2, 2, [(0, 0), (1, 1)], [False, False], overlap=True)
     assert feed(table, {(1, NONE): 1}, {(NONE, 2): 1, (1, 2): 1, (1, NONE): 1}) == {(1, 2): 1, (1, NONE): 1}
 
 
@@ -107,7 +118,7 @@ def joined(left, right, pairs):
 @pytest.mark.parametrize("certain", [[True, True], [True, False], [False, False]])
 def test_many_rows_come_and_go_in_every_class(certain):
     random, pairs = np.random.default_rng(7), [(1, 0), (2, 1)]
-    table = JoinTable(3, 3, pairs, certain)
+    table = join(3, 3, pairs, certain)
     held, before = (Counter(), Counter()), Counter()
     for round_number in range(24):
         changes = []
@@ -126,25 +137,25 @@ def test_many_rows_come_and_go_in_every_class(certain):
             changes.append(change)
         held = tuple(+side for side in held)
         after = joined(*held, pairs)
-        out = feed(table, *changes, widths=(3, 3))
+        out = feed(table, *changes)
         assert out == {row: after[row] - before[row] for row in before | after if after[row] != before[row]}
         assert (table.stats["left"], table.stats["right"]) == tuple(map(len, held))
         before = after
     for side in range(2):
         gone = [{}, {}]
         gone[side] = {row: -n for row, n in held[side].items()}
-        feed(table, *gone, widths=(3, 3))
+        feed(table, *gone)
     assert table.stats["left"] == table.stats["right"] == 0
 
 
 def test_rows_without_shared_columns_form_the_product():
-    table = JoinTable(1, 1, [], [])
+    table = join(1, 1, [], [])
     left, right = {(i,): 1 for i in range(40)}, {(i,): 2 for i in range(30)}
-    assert feed(table, left, right, (1, 1)) == {(i, j): 2 for i in range(40) for j in range(30)}
+    assert feed(table, left, right) == {(i, j): 2 for i in range(40) for j in range(30)}
 
 
 def test_a_left_row_is_unmatched_while_its_matches_sum_to_zero():
-    counter = MatchCounter(2)
+    counter = matcher(2)
     assert feed(counter, {(1, 2): 3}, {}) == {(1, 2): 3}
     assert feed(counter, {}, {(1, 2): 2}) == {(1, 2): -3}
     assert feed(counter, {(1, 2): -1}, {(1, 2): -1}) == {}
@@ -154,13 +165,13 @@ def test_a_left_row_is_unmatched_while_its_matches_sum_to_zero():
 
 
 def test_a_match_may_be_told_before_its_left_row():
-    counter = MatchCounter(2)
+    counter = matcher(2)
     assert feed(counter, {}, {(1, 2): 1}) == {}
     assert feed(counter, {(1, 2): 1}, {}) == {}
 
 
 def test_a_marked_row_changes_its_mark():
-    counter = MatchCounter(2, (70, 71))
+    counter = matcher(2, (70, 71))
     assert feed(counter, {(1, 2): 3}, {}) == {(1, 2, 70): 3}
     assert feed(counter, {(1, 2): -1}, {(1, 2): 2}) == {(1, 2, 70): -3, (1, 2, 71): 2}
 
@@ -176,38 +187,58 @@ def test_a_marked_row_changes_its_mark():
 )
 def test_shared_columns_that_are_not_there_are_refused(pairs, certain, message):
     with pytest.raises(ValueError, match=message):
-        JoinTable(2, 2, pairs, certain)
+        join(2, 2, pairs, certain)
 
 
 def test_copies_of_columns_that_are_not_there_are_refused():
     with pytest.raises(ValueError, match="copies"):
-        JoinTable(2, 2, [], [], [2])
+        join(2, 2, [], [], [2])
 
 
-@pytest.mark.parametrize("make", [lambda: JoinTable(2, 2, [], []), lambda: MatchCounter(2)])
+TWO = [Deltas(width=2), Deltas(width=2)]
+OTHER = [Deltas(width=1), Deltas(width=1)]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: JoinTable(TWO, 3, [], []),
+        lambda: JoinTable(TWO, 5, [(0, 0)], [True]),
+        lambda: MatchCounter(OTHER, 2),
+        lambda: MatchCounter(TWO, 2, marks=(1, 2)),
+        lambda: MatchCounter([TWO[0], OTHER[0]], 2),
+        lambda: KeyMatcher(TWO, 2, [0]),
+        lambda: KeyMatcher(OTHER, 2, [0]),
+        lambda: Distinct([TWO[0]], 1),
+    ],
+)
 def test_rows_of_another_width_are_refused(make):
-    with pytest.raises(ValueError, match="expected 2 columns, got 1"):
-        feed(make(), {(1,): 1}, {(1,): 1}, (1, 1))
+    with pytest.raises(ValueError, match=r"expected \d columns, got \d"):
+        make()
+
+
+@pytest.mark.parametrize("inputs", [[], [TWO[0]], [*TWO, TWO[0]]])
+def test_as_many_inputs_as_sides(inputs):
+    with pytest.raises(ValueError, match="expected two inputs"):
+        MatchCounter(inputs, 2)
 
 
 def test_columns_of_different_length_are_refused():
-    one, two = at_once(2, {(1, 2): 1}), at_once(2, {(1, 2): 1, (3, 4): 1})
     with pytest.raises(ValueError, match="differ in length"):
-        MatchCounter(2).feed(*one[:3], two[3], *one)
-    with pytest.raises(ValueError, match="differ in length"):
-        RowCounter(2).apply(one[0], two[3])
+        RowCounter(2).apply(columns(2, [(1, 2)]), np.ones(2, np.int64))
 
 
-@pytest.mark.parametrize("make", [RowCounter, MatchCounter, lambda width: JoinTable(width, 1, [], [])])
-def test_widths_below_zero_are_refused(make):
+def test_widths_below_zero_are_refused():
     with pytest.raises(ValueError, match="at least 0"):
-        make(-1)
+        RowCounter(-1)
+    with pytest.raises(ValueError, match="at least 0"):
+        MatchCounter(TWO, -1)
 
 
 def test_a_class_can_be_asked_by_a_new_key_at_every_size():
     # Its table may just then be moving from an old place to a new one.
     for size in range(1, 120):
-        table = JoinTable(2, 2, [(1, 0)], [False])
+        table = join(2, 2, [(1, 0)], [False])
         feed(table, {(i, i): 1 for i in range(size)}, {})
         assert feed(table, {}, {(NONE, 9): 1}) == {(i, i, 9): 1 for i in range(size)}
 
@@ -218,10 +249,11 @@ SO_MANY = 300_000
 
 def test_keys_with_equal_hashes_are_told_apart():
     keys, ones, none = np.arange(SO_MANY), np.ones(SO_MANY, np.int64), np.zeros(SO_MANY, np.int64)
-    table = JoinTable(1, 1, [(0, 0)], [True])
-    out, _, _, weight = table.feed(keys[:, None], keys, none, ones, keys[:, None], keys, none, ones)
-    assert np.array_equal(out[:, 0], keys)
-    assert (weight == 1).all()
+    table = join(1, 1, [(0, 0)], [True])
+    rows = Deltas(keys[:, None], keys, none, ones)
+    out = table.run(rows, rows)
+    assert np.array_equal(out.columns[:, 0], keys)
+    assert (out.weight == 1).all()
 
 
 def test_rows_with_equal_hashes_are_told_apart():
@@ -233,7 +265,7 @@ def test_rows_with_equal_hashes_are_told_apart():
 
 
 def test_rows_of_many_keys_turn_as_their_keys_are_matched():
-    matcher, random = KeyMatcher(2, [1]), np.random.default_rng(2)
+    by_key, random = KeyMatcher([Deltas(width=2), Deltas(width=1)], 2, [1]), np.random.default_rng(2)
     rows, keys, shown = Counter(), Counter(), Counter()
     for step in range(60):
         grows = step < 30
@@ -242,7 +274,7 @@ def test_rows_of_many_keys_turn_as_their_keys_are_matched():
         if not grows:
             left, right = Counter({r: rows[r] for r in left}), Counter({r: keys[r] for r in right})
         sign = 1 if grows else -1
-        found = feed(matcher, {r: sign * n for r, n in left.items()}, {r: sign * n for r, n in right.items()}, (2, 1))
+        found = feed(by_key, {r: sign * n for r, n in left.items()}, {r: sign * n for r, n in right.items()})
         for one, change in ((rows, left), (keys, right)):
             for row, n in change.items():
                 one[row] += sign * n
@@ -251,11 +283,11 @@ def test_rows_of_many_keys_turn_as_their_keys_are_matched():
             shown[row] += n
         assert +shown == Counter({r: n for r, n in rows.items() if not keys[r[1:]]})
         assert min(shown.values(), default=0) >= 0
-        assert matcher.stats["rows"] == len(rows)
-        assert matcher.stats["keys"] == len({r[1] for r in rows} | {k[0] for k in keys})
+        assert by_key.stats["rows"] == len(rows)
+        assert by_key.stats["keys"] == len({r[1] for r in rows} | {k[0] for k in keys})
 
 
 def test_a_key_is_columns_of_the_row():
     for key in ([2], [-1]):
         with pytest.raises(ValueError, match="a key is columns of a row of 2"):
-            KeyMatcher(2, key)
+            KeyMatcher([Deltas(width=2), Deltas(width=1)], 2, key)

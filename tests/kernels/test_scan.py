@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from millstream.kernels.patterns import Patterns
 from millstream.kernels.scan import Scan
 
 ids = st.integers(0, 4)
@@ -53,3 +54,30 @@ def test_columns_of_different_length_are_refused():
     one, two = np.zeros(1, np.int64), np.zeros(2, np.int64)
     with pytest.raises(ValueError, match="length"):
         Scan([(-1, 0, -1)]).match(one, two, one)
+
+
+places = st.tuples(*[st.one_of(st.just(-1), ids)] * 3)
+equal_places = st.sampled_from([[], [(0, 1)], [(0, 2)], [(1, 2)], [(0, 1), (0, 2)]])
+
+
+@given(
+    st.lists(st.tuples(places, equal_places), max_size=10),
+    st.lists(st.tuples(ids, ids, ids), max_size=30),
+    st.dictionaries(st.integers(0, 9), st.integers(0, 2), max_size=3),
+)
+def test_patterns_of_any_kind_are_those_of_a_double_loop(chosen, triples, tested):
+    tests = [(number, place, lambda ids: ids % 2 == 0, None) for number, place in tested.items()]
+    patterns = Patterns([(number, *pattern) for number, pattern in enumerate(chosen)], tests)
+    expected = [
+        (i, number)
+        for i, triple in enumerate(triples)
+        for number, (constants, equal) in enumerate(chosen)
+        if all(c in (-1, x) for c, x in zip(constants, triple, strict=True))
+        and all(triple[a] == triple[b] for a, b in equal)
+        and (number not in tested or triple[tested[number]] % 2 == 0)
+    ]
+    table = np.array(triples, np.int64).reshape(-1, 3)
+    for _ in range(2):
+        row, pattern = patterns.match(table)
+        assert list(zip(row.tolist(), pattern.tolist(), strict=True)) == expected
+    assert patterns.numbers.tolist() == list(range(len(chosen)))

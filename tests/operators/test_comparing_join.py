@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from millstream.kernels.dictionary import Dictionary
-from millstream.operators.comparing_join import OrderedJoin
+from millstream.operators.comparing_join import ordered_join
 from millstream.operators.expressions import comparison
 from millstream.operators.expressions.values import ExpressionError, read_term
 from tests.operators.deltas_model import applied, buffers, deltas, listed, recomputed
@@ -47,12 +47,12 @@ def compares(operator, left, right):
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_any_two_terms_are_joined_as_a_filter_compares_them(operator):
-    join = OrderedJoin(buffers(1, 1), 2, 0, operator, 0, DICTIONARY)
+    join = ordered_join(buffers(1, 1), 2, 0, operator, 0, DICTIONARY)
     side = {(i,): 1 for i in IDS}
     found = join.run(deltas(1, [((0, 0), side)]), deltas(1, [((0, 1), side)]))
     expected = {pair for pair in itertools.product(IDS, IDS) if compares(operator, *pair)}
     assert {row for row, *_ in listed(found)} == expected
-    also = OrderedJoin(buffers(1, 1), 2, 0, operator, 0, DICTIONARY)
+    also = ordered_join(buffers(1, 1), 2, 0, operator, 0, DICTIONARY)
     assert {r for r, *_ in listed(also.run(deltas(1, [((0, 1), side)]), deltas(1, [((0, 0), side)])))} == expected
 
 
@@ -87,19 +87,19 @@ def test_the_pairs_are_those_of_comparing_all_again_after_every_change(history, 
             {(*a, *b): n * m for a, n in left.items() for b, m in right.items() if compares(operator, a[0], b[0])}
         )
 
-    found = applied(OrderedJoin(buffers(2, 2), 4, 0, operator, 0, DICTIONARY), [2, 2], history, cuts)
+    found = applied(ordered_join(buffers(2, 2), 4, 0, operator, 0, DICTIONARY), [2, 2], history, cuts)
     assert sorted(found, key=lambda r: (r[1:3], r[0])) == recomputed(history, joined)
 
 
 def test_the_place_of_the_compared_column_is_free():
-    join = OrderedJoin(buffers(2, 3), 5, 1, "<", 2, DICTIONARY)
+    join = ordered_join(buffers(2, 3), 5, 1, "<", 2, DICTIONARY)
     one, two = DICTIONARY.encode([typed("1", "integer"), typed("2", "integer")]).tolist()
     found = join.run(deltas(2, [((0, 0), {(7, one): 1})]), deltas(3, [((0, 0), {(8, 9, two): 2})]))
     assert listed(found) == [((7, one, 8, 9, two), 0, 0, 2)]
 
 
 def test_rows_that_leave_are_forgotten():
-    join = OrderedJoin(buffers(1, 1), 2, 0, "<", 0, DICTIONARY)
+    join = ordered_join(buffers(1, 1), 2, 0, "<", 0, DICTIONARY)
     rows = [(i,) for i in IDS]
     join.run(deltas(1, [((0, 0), dict.fromkeys(rows, 1))]), deltas(1, []))
     join.run(deltas(1, [((1, 1), dict.fromkeys(rows, -1))]), deltas(1, []))
@@ -108,4 +108,4 @@ def test_rows_that_leave_are_forgotten():
 
 def test_other_operators_are_refused():
     with pytest.raises(ValueError, match="got ="):
-        OrderedJoin(buffers(1, 1), 2, 0, "=", 0, DICTIONARY)
+        ordered_join(buffers(1, 1), 2, 0, "=", 0, DICTIONARY)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from millstream.operators.closure import Closure
+from millstream.operators.closure import closure as closure_of
 from tests.operators.deltas_model import applied, begun, buffers, deltas, difference, listed, recomputed
 from tests.operators.histories import histories, instants
 
@@ -66,7 +66,7 @@ def input_names(tag_width, starts, ends, demand, path):
 def operator(tag_width, starts, ends, demand, path):
     names = input_names(tag_width, starts, ends, demand, path)
     widths = [tag_width + {"edges": 2, "nodes": 1, "tags": 0, "demand": 1}[name] for name in names]
-    return Closure(buffers(*widths), tag_width + 2, tag_width, starts, ends, zero_length=path == "*", demand=demand)
+    return closure_of(buffers(*widths), tag_width + 2, starts, ends, zero_length=path == "*", demand=demand)
 
 
 ENDS = [
@@ -182,7 +182,7 @@ def test_a_demand_does_not_go_with_a_constant():
 
 def test_inputs_that_are_missing_are_named():
     with pytest.raises(ValueError, match=r"expected 2 inputs \(edges, nodes\), got 1"):
-        Closure(buffers(2), 2, 0, zero_length=True)
+        closure_of(buffers(2), 2, zero_length=True)
 
 
 # pyoxigraph as the judge

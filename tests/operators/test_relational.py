@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from millstream.operators.deltas import consolidated, empty, merged
-from millstream.operators.relational import Distinct, Join, Marked, Unmatched
-from millstream.operators.rows import Deltas
+from millstream.kernels.consolidation import consolidated, merged
+from millstream.kernels.deltas import Deltas
+from millstream.kernels.relation import Distinct, KeyMatcher, MatchCounter
+from millstream.kernels.relation_join import JoinTable
 from tests.operators import solutions_model as model
 from tests.operators.deltas_model import UNBOUND, applied, begun, buffers, deltas, listed, recomputed
 from tests.operators.histories import histories, instants
@@ -22,16 +23,21 @@ FALSE, TRUE = 70, 71
 
 def joined(left, right, certain, copies="", overlap=False):
     """A join over sides with these variables."""
-    width = len(set(left) | set(right)) + len(copies)
-    return Join(buffers(len(left), len(right)), width, left, right, certain, copies, overlap)
+    width, shared = len(set(left) | set(right)) + len(copies), [v for v in left if v in right]
+    pairs, sure = [(left.index(v), right.index(v)) for v in shared], [v in certain for v in shared]
+    # What both always bind, both bind in common.
+    overlap = overlap and not any(sure)
+    return JoinTable(buffers(len(left), len(right)), width, pairs, sure, [left.index(v) for v in copies], overlap)
 
 
-def unmatched(width, key=None):
-    return Unmatched(buffers(width, width if key is None else len(key)), width, key)
+def unmatched(width, key=None, marks=None):
+    given = buffers(width, width if key is None else len(key))
+    width += marks is not None
+    return MatchCounter(given, width, marks=marks) if key is None else KeyMatcher(given, width, key, marks=marks)
 
 
 def marked_by(width, key=None):
-    return Marked(buffers(width, width if key is None else len(key)), width + 1, key, (FALSE, TRUE))
+    return unmatched(width, key, (FALSE, TRUE))
 
 
 SCHEMES = ["a|a", "ab|b", "abc|bcd", "ab|cd", "abc|cab", "|a", "a|", "|", "abcd|dcbae"]
@@ -195,7 +201,7 @@ def test_an_operator_rebuilt_from_current_rows_goes_on_like_the_first(sides, kin
 )
 def test_no_input_gives_no_output(operator, inputs):
     assert len(begun(operator, 0, 0)) == 0
-    assert len(operator.run(*[empty(2)] * inputs)) == 0
+    assert len(operator.run(*buffers(*[2] * inputs))) == 0
 
 
 def test_rows_without_columns_join():

@@ -16,16 +16,18 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Variable
 
 from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.row_program import Operation, RowProgram
+from millstream.kernels.keeping import Keeper
+from millstream.kernels.row_operations import Operation
+from millstream.kernels.row_program import RowProgram
 from millstream.language import algebra as a
 from millstream.operators.expressions import Bounds, Evaluator
 from millstream.operators.expressions.clock import now
 from millstream.operators.expressions.comparison import effective_boolean
+from millstream.operators.expressions.numbers import spell_double
 from millstream.operators.expressions.rows import RowCompiler
 from millstream.operators.expressions.values import XSD, ExpressionError, read_term
-from millstream.operators.keeping import Keeper
 from millstream.operators.rows import Deltas
-from millstream.operators.rowwise import RowWise
+from millstream.operators.rowwise import row_wise
 from millstream.plan.nodes import Extend, Filter, Node, Project, Rows
 
 A, B, C, D, E = (Variable(name) for name in "abcde")
@@ -38,12 +40,20 @@ def typed(lexical: str, datatype: str) -> Literal:
 EDGES = [0, 1, -1, 5, 10, 2**53 - 1, 2**53, -(2**53), 2**58 - 1, 2**58, -(2**58), 2**63, 10**18, -(10**27)]
 integers = st.one_of(st.integers(-20, 20), st.sampled_from(EDGES), st.integers(-(2**64), 2**64))
 decimals = st.builds(lambda n, s: typed(f"{Decimal(n).scaleb(-s):f}", "decimal"), integers, st.integers(0, 22))
-numbers = st.one_of(integers.map(lambda n: typed(str(n), "integer")), decimals)
+doubles = st.one_of(
+    st.sampled_from(["0", "-0.0", "1.50", "1e16", "0.1", "-2.5", "2.5", "1e308", "5e-324", "1e400", "9007199254740993"]),
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.integers(-(10**6), 10**6).map(lambda n: repr(n / 1000)),
+).map(lambda text: typed(text, "double"))
+numbers = st.one_of(integers.map(lambda n: typed(str(n), "integer")), decimals, doubles)
 others = st.sampled_from(
     [
         typed("1.50", "decimal"),
         typed("01", "integer"),
-        typed("1.5", "double"),
+        typed("1.5", "float"),
+        typed("NaN", "double"),
+        typed("-INF", "double"),
+        typed("1e", "double"),
         typed("2", "byte"),
         typed("true", "boolean"),
         typed("2013-01-01T00:00:00", "dateTime"),
@@ -64,18 +74,27 @@ def grown(inner: st.SearchStrategy[a.Expression]) -> st.SearchStrategy[a.Express
         st.builds(a.UnaryMinus, inner),
         st.builds(a.UnaryPlus, inner),
         st.builds(lambda f, x: a.FunctionCall(f, (x,)), st.sampled_from(["ABS", "CEIL", "FLOOR", "ROUND"]), inner),
+        st.builds(lambda *x: a.FunctionCall("COALESCE", x), inner, inner),
+        st.builds(lambda x, y, z: a.FunctionCall("IF", (a.Comparison("<", x, y), y, z)), inner, inner, inner),
     )
 
 
 formulas = st.recursive(grown(leaves), grown, max_leaves=5)
+operands = st.deferred(lambda: st.one_of(formulas, leaves))
 compared = st.builds(
     a.Comparison,
     st.sampled_from(["=", "!=", "<", ">", "<=", ">="]),
-    st.one_of(formulas, leaves),
-    st.one_of(formulas, leaves, others),
+    operands,
+    st.one_of(operands, others),
+)
+kinds = st.sampled_from(["ISIRI", "ISURI", "ISBLANK", "ISLITERAL", "ISNUMERIC"])
+asked = st.one_of(
+    st.builds(lambda f, x: a.FunctionCall(f, (x,)), kinds, operands),
+    st.builds(lambda x, y: a.FunctionCall("SAMETERM", (x, y)), operands, st.one_of(leaves, others)),
+    st.builds(lambda x, y: a.In(x, tuple(y)), leaves, st.lists(st.one_of(leaves, others), max_size=3)),
 )
 tests = st.recursive(
-    compared,
+    st.one_of(compared, compared, asked),
     lambda inner: st.one_of(st.builds(a.And, inner, inner), st.builds(a.Or, inner, inner), st.builds(a.Not, inner)),
     max_leaves=3,
 )
@@ -122,7 +141,7 @@ def applied(
     """What the operator made of batches of rows with weights, added up; all it kept is let go at the end."""
     dictionary = Dictionary()
     keeper = Keeper(dictionary)
-    operator = RowWise([Deltas(width=3)], len(chain[-1].variables), chain, dictionary, Evaluator(dictionary), keeper)
+    operator = row_wise([Deltas(width=3)], len(chain[-1].variables), chain, dictionary, Evaluator(dictionary), keeper)
     total: Counter[tuple[str | None, ...]] = Counter()
     for number, rows in enumerate(batches):
         ids = [[-1 if t is None else dictionary.encode_one(str(t)) for t in row] for row, _ in rows]
@@ -196,6 +215,29 @@ def test_a_quotient_is_cut_after_18_digits(left: str, right: str, quotient: str)
     found, places, undecided = program.run(np.array([ids], np.int64))
     assert (places, undecided) == (None, None)
     assert dictionary.decode(np.ascontiguousarray(found[:, 0])).to_pylist() == [str(typed(quotient, "decimal"))]
+
+
+FLOATS = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.integers(-1074, 1023).map(lambda n: 2.0**n),
+    st.integers().map(float),
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(FLOATS)
+@example(-0.0)
+@example(1e22)
+@example(1.7976931348623157e308)
+@example(5e-324)
+@example(9007199254740993.0)
+def test_a_double_is_spelled_by_its_fewest_digits(number: float) -> None:
+    dictionary = Dictionary()
+    steps = [(Operation.COLUMN, 0), (Operation.PLUS, 0), (Operation.STORE, 0)]
+    given = dictionary.encode_one(str(typed(repr(number), "double")))
+    found, _, undecided = RowProgram(dictionary, 1, steps, [1]).run(np.array([[given]], np.int64))
+    assert undecided is None
+    assert dictionary.decode_one(found[0, 0]) == str(typed(spell_double(number), "double"))
 
 
 @pytest.mark.parametrize(

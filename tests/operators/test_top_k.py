@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.top_k import ALL as ALL_ROWS
+from millstream.kernels.top_k import TopK, TopKOfEach
 from millstream.operators.expressions.values import read_term
-from millstream.operators.ordering import order_key, term_key
-from millstream.operators.ranking import TopK, TopKOfEach, sort_rows
+from millstream.operators.ordering import Ordering, order_key, term_key
+from millstream.operators.ranking import levels, sort_rows
 from tests.operators.deltas_model import applied, buffers, deltas, listed, recomputed
 from tests.operators.ordered_terms import ALL
 
@@ -65,8 +67,14 @@ def histories(draw, width, ids, most):
     return changes
 
 
+def ranked(width, conditions, completion, offset, limit, tag=None):
+    """The operator, of one order or of one for each tag."""
+    more = levels(conditions, completion), Ordering(DICTIONARY).kernel, offset, ALL_ROWS if limit is None else limit
+    return TopK(buffers(width), width, *more) if tag is None else TopKOfEach(buffers(width), width, tag, *more)
+
+
 def checked(history, width, conditions, completion, offset, limit, cuts):
-    operator = TopK(buffers(width), width, conditions, completion, offset, limit, DICTIONARY)
+    operator = ranked(width, conditions, completion, offset, limit)
     found = applied(operator, [width], [history], cuts)
     expected = recomputed([history], lambda held: sliced(held, conditions, completion, offset, limit))
     assert sorted(found, key=lambda r: (r[1:3], r[0])) == expected
@@ -100,7 +108,7 @@ def test_many_integers_are_ranked_as_by_sorting(history, offset, limit, cuts):
 @given(histories(2, st.sampled_from(IDS), 8), conditions, st.integers(0, 3), limits)
 def test_the_rows_of_the_slice_come_in_order(history, conditions, offset, limit):
     operator = checked(history, 2, conditions, (1,), offset, limit, ())
-    rows, weights = operator.rows()
+    rows, weights = operator.rows(offset, ALL_ROWS if limit is None else limit)
     keys = [row_key(row, conditions, (1,)) for row in rows.tolist()]
     assert keys == sorted(keys)
     assert sum(weights.tolist()) <= (limit if limit is not None else 1 << 60)
@@ -131,13 +139,17 @@ def test_each_of_several_orders_has_its_own_slice_change_by_change(history, offs
             found += sliced(ours, ((1, True),), (), offset, limit)
         return found
 
-    operator = TopKOfEach(buffers(2), 2, 0, lambda: TopK(buffers(2), 2, ((1, True),), (), offset, limit, DICTIONARY))
+    operator = ranked(2, ((1, True),), (), offset, limit, tag=0)
     found = applied(operator, [2], [history], cuts)
     assert sorted(found, key=lambda r: (r[1:3], r[0])) == recomputed([history], slice_of_each)
+    left = Counter()
+    for _, members in history:
+        left.update(members)
+    assert operator.stats["orders"] == len({row[0] for row, weight in left.items() if weight})
 
 
 def top(offset, limit):
-    return TopK(buffers(1), 1, ((0, True),), (0,), offset, limit, DICTIONARY)
+    return ranked(1, ((0, True),), (0,), offset, limit)
 
 
 def one(n, weight, at):
@@ -178,9 +190,9 @@ def test_an_integer_and_a_decimal_of_one_value_tie():
         ['"1"^^<http://www.w3.org/2001/XMLSchema#integer>', '"1.0"^^<http://www.w3.org/2001/XMLSchema#decimal>']
     )
     a, b = DICTIONARY.encode(["<urn:a>", "<urn:b>"])
-    operator = TopK(buffers(2), 2, ((0, False),), (1,), 0, 1, DICTIONARY)
+    operator = ranked(2, ((0, False),), (1,), 0, 1)
     operator.run(deltas(2, [((0, 0), {(one, b): 1, (also, a): 1})]))
-    assert operator.rows()[0].tolist() == [[also, a]]
+    assert operator.rows(0, 1)[0].tolist() == [[also, a]]
 
 
 def test_limit_0_gives_nothing():

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from millstream.engine.batch import ElementBatch
 from millstream.engine.core import Element, GraphChange, Stream
 from millstream.engine.loading import Loading, in_order_of_appearance
 from millstream.engine.options import checked_time, graph_iri
 from millstream.engine.window_operators import NEVER
 from millstream.ingest import Chunk, Columns
 from millstream.ingest.columns import Ids, first_at, time_at
-from millstream.ingest.intake import Intake
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.elements import Elements, Intake
 
 if TYPE_CHECKING:
     from millstream.engine.engine import Engine
@@ -44,17 +43,29 @@ class Arrivals:
 
     def take(self, stream: str, columns: Columns) -> None:
         """Elements of a stream; raises what ended their reading."""
-        if columns.elements == 1:
-            self._one(self._core.stream(stream), columns)
-        elif columns.elements:
+        if columns.elements:
             self._elements(self._core.stream(stream), columns)
         if columns.fault is not None:
             raise columns.fault
 
-    def _one(self, stream: Stream, columns: Columns) -> None:
-        total = 1 if columns.sizes is None else int(columns.sizes[0])
-        if not self._engine._singles.push_encoded(stream, columns.triples, columns.time(0), total):
-            self._elements(stream, columns)
+    def take_intakes(self, stream: Stream, times: list[int], intakes: list[Intake]) -> None:
+        """Elements that callers passed, each with its time, as if they came one by one."""
+        engine, core = self._engine, self._core
+        if not times:
+            return
+        at_ms = np.array(times, np.int64)
+        together = self._ordering.passes_through and self._ordering.takes_all(at_ms) and not core.repeating
+        if together and not core.pending.may_overflow():
+            batch = Elements.of(stream.iri, times, intakes, stream.triples, stream.elements + 1)
+            engine._offer_batch(stream, batch, len(batch))
+            return
+        held = np.concatenate([intake.triples.ravel() for intake in intakes])
+        core.dictionary.hold(held)
+        try:
+            for time_ms, intake in zip(times, intakes, strict=True):
+                engine._offer_cautiously(time_ms, Element(stream.iri, intake))
+        finally:
+            core.dictionary.release(held, NEVER)
 
     def _elements(self, stream: Stream, columns: Columns) -> None:
         if not self._ordering.passes_through:
@@ -154,16 +165,12 @@ class Arrivals:
                 rows = slice(bounds[place], bounds[place + 1])
                 name_id = int(columns.graph[rows.start]) if rows.start < rows.stop else -1
                 name = graph if name_id < 0 else graph_iri(self._core.dictionary.decode_one(name_id).strip("<>"))
-                if rows.stop - rows.start == 1:
-                    s, p, o = columns.triples[rows.start].tolist()
-                    if self._engine._singles.change_encoded((s, p, o), time_ms, name, insert=sign > 0):
-                        continue
                 self._engine._offer_graph_change(GraphChange(name, columns.triples[rows], sign > 0), time_ms)
         finally:
             self._core.dictionary.release(held, NEVER)
 
 
-def _batch(stream: Stream, columns: Columns, first: int, last: int, *, sparse: bool) -> ElementBatch:
+def _batch(stream: Stream, columns: Columns, first: int, last: int, *, sparse: bool) -> Elements:
     """Elements from one place up to another; a sparse batch leaves out those of which nothing was kept, but for the ends."""
     low, high = np.searchsorted(columns.element, (first, last)).tolist()
     triples, element = columns.triples[low:high], columns.element[low:high] - first
@@ -180,7 +187,7 @@ def _batch(stream: Stream, columns: Columns, first: int, last: int, *, sparse: b
             shown, element = _shown(element, elements)
         totals = before + 1 + shown
         at_ms = columns.times(first + shown)
-    return ElementBatch(stream.iri, at_ms, triples, element, number, totals, before, stream.elements + 1)
+    return Elements(stream.iri, at_ms, triples, element, number, totals, before, stream.elements + 1)
 
 
 def _shown(element: Ids, elements: int) -> tuple[Ids, Ids]:

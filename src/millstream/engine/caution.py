@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from millstream.engine.batch import ElementBatch
 from millstream.engine.window_operators import NEVER
+from millstream.kernels.elements import Elements
 from millstream.operators.rows import Column
 
 if TYPE_CHECKING:
@@ -43,16 +43,16 @@ class Caution:
         """Makes a call for something that comes at a time, or now; `ids` are terms that nobody else has."""
         return self._made(call, self.may_overflow(at_ms), ids)
 
-    def take_batch(self, stream: Stream, batch: ElementBatch, elements: int) -> None:
+    def take_batch(self, stream: Stream, batch: Elements, elements: int) -> None:
         """Takes elements in time order, in one go."""
 
         def take(engine: Engine) -> None:
             engine._core.process_batch(engine._core.stream(stream.iri), batch, elements)
 
-        core, times_ms = self._engine._core, (int(batch.at_ms[0]), int(batch.at_ms[-1]))
+        core, times_ms = self._engine._core, (batch.first_ms, batch.last_ms)
         near = core.pending.may_overflow()
-        near = near or (bool(core.repeating) and core.has_gap(times_ms, len(batch), len(batch.triples)))
-        self._made(take, near, batch.triples.ravel())
+        near = near or (bool(core.repeating) and core.has_gap(times_ms, len(batch), batch.rows))
+        self._made(take, near, batch.triples.ravel() if near else None)
 
     def pass_time(self, call: Callable[[Engine], None], until_ms: int) -> None:
         """Makes a call that lets time pass."""

@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from millstream.engine.batch import ElementBatch, GraphRows
 from millstream.engine.datasets import Triples
 from millstream.engine.inputs import Input, inputs_of, unread
-from millstream.engine.merged import MergedContent
-from millstream.engine.pieces import Piece, concatenated, in_order, is_ordered, taken
-from millstream.engine.window_operators import NEVER
+from millstream.engine.window_operators import NEVER, Operator
+from millstream.kernels.contents import ContentChanges
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.elements import Elements
 from millstream.operators import stored
 from millstream.operators.dataflow import Dataflow, Leaf
 from millstream.operators.layout import Root
 from millstream.operators.matching import Constants
-from millstream.operators.rows import FOREVER, MOST_MS, Arrivals, Column
+from millstream.operators.rows import FOREVER, MOST_MS, Column
 from millstream.plan.conjunction import SourcedPattern
 from millstream.windows.kinds import StreamWindow
 
-Pieces = list[tuple[Input, Piece]]
+
+@dataclass(frozen=True, slots=True)
+class GraphRows:
+    """Rows that enter (op 1) or leave (-1) a graph, each for one pattern, in processing order."""
+
+    graph: str | None
+    triples: npt.NDArray[np.int64]
+    pattern: Column
+    ticks: Column
+    op: Column
+    order: Column
+    """For each row the place of its change among all that happens together."""
 
 
-class Contents:
+class Contents(ContentChanges):
     """The inputs of a dataflow."""
 
     def __init__(self, operator: Dataflow, dictionary: Dictionary, t0_ms: int) -> None:
@@ -36,10 +48,9 @@ class Contents:
         self._operator = operator
         self._dictionary = dictionary
         self._t0_ms = t0_ms
-        self.change = 0
-        """The number of the last change."""
-        self.orders: tuple[int, Column] = (1, np.empty(0, np.int64))
-        """The number of the first change of what was fed last, and for it and all others their order within their tick."""
+        self._by_stream: dict[str, list[Operator]] = {}
+        self.acting: list[Operator] = []
+        """The windows that may change by themselves, other than by ends that are known."""
         self.named: Callable[[SourcedPattern, Constants], Iterable[Constants]] = lambda _, constants: (constants,)
         """What a triple must have for a pattern, if more is known than its constants."""
 
@@ -70,6 +81,15 @@ class Contents:
         """In the order that a dataflow of the same queries has, whatever others there have been."""
         read = [i for leaf in self._operator.leaves for i in self._by_leaf.get(leaf, ())]
         self.inputs = [*read, *(i for root in self._operator.roots for i in self._unread.get(root, ()))]
+        self._by_stream, self.acting, self.unions = {}, [], {}
+        for place, i in enumerate(self.inputs):
+            if i.union is not None:
+                self.unions[place] = i.union, i.part
+            if i.operator is not None and i.window is not None:
+                i.operator.source = place
+                self._by_stream.setdefault(i.window.stream.value, []).append(i.operator)
+                if i.operator.acts:
+                    self.acting.append(i.operator)
 
     # What it reads ----------------------------------------------------------------------------------------------------
 
@@ -88,11 +108,14 @@ class Contents:
             for found in self.named(patterns[number], constants)
         ]
 
+    def operators(self, stream: str) -> list[Operator]:
+        """The operators of its windows on a stream."""
+        return self._by_stream.get(stream, [])
+
     def see(self, stream: str, at_ms: int) -> None:
         """An element of a stream has come at a time, though no row of it may have come here."""
-        for i in self.of_stream(stream):
-            if i.operator is not None:
-                i.operator.see(at_ms)
+        for operator in self.operators(stream):
+            operator.see(at_ms)
 
     def last_end(self) -> int:
         """The latest finite tick at which something it has seen ends."""
@@ -100,62 +123,45 @@ class Contents:
 
     def end_of(self, stream: str, at_ms: int) -> int:
         """The latest finite tick at which an element of a stream ends that comes at a time, in any of its windows."""
-        ends = [i.operator.end_of(at_ms) for i in self.of_stream(stream) if i.operator is not None]
+        ends = [operator.end_of(at_ms) for operator in self.operators(stream)]
         return max((end for end in ends if end < FOREVER), default=NEVER)
+
+    @property
+    def next_tick(self) -> int:
+        """When something next enters or leaves a window by itself; FOREVER if never."""
+        return min((tick for i in self.acting if (tick := i.next_tick) is not None), default=FOREVER)
 
     # What happens -----------------------------------------------------------------------------------------------------
 
-    def arrive(self, batch: ElementBatch, last: int) -> Pieces:
-        """What elements of a stream bring up to a tick."""
-        pieces: Pieces = []
-        for i in self.of_stream(batch.stream):
-            if i.operator is not None:
-                pieces.extend((i, piece) for piece in i.operator.arrive(batch))
-                # Within this batch, a window may show what the batch brought, or end.
-                pieces.extend((i, piece) for piece in i.operator.pass_time(last))
-        return pieces
+    def take(self, batch: Elements, last: int) -> None:
+        """Collects what elements of a stream bring up to a tick."""
+        self.arrive(self.operators(batch.stream), batch, last)
 
-    def due(self, before: int) -> Pieces:
-        """What time brings by itself before a tick."""
-        return [(i, piece) for i in self.inputs if i.operator is not None for piece in i.operator.pass_time(before)]
-
-    def graph_pieces(
+    def take_graph(
         self, graph: str | None, triples: Triples, at_tick: int, op: int, inputs: Iterable[Input] | None = None
-    ) -> Pieces:
-        """Triples that come to a graph, or leave it; for some of the inputs, if not for all."""
-        ours = [i for i in (self.inputs if inputs is None else inputs) if i.operator is None and i.graph == graph]
-        found = [(i, _graph_piece(i, triples, at_tick, op)) for i in ours]
-        return [(i, piece) for i, piece in found if len(piece)]
+    ) -> None:
+        """Collects triples that come to a graph, or leave it; for some of the inputs, if not for all."""
+        wanted = None if inputs is None else set(map(id, inputs))
+        for place, i in enumerate(self.inputs):
+            if i.operator is None and i.graph == graph and (wanted is None or id(i) in wanted):
+                self.graph_changed(i.matcher.patterns, place, triples, at_tick, op)
 
-    def graph_rows(self, rows: GraphRows) -> Pieces:
-        """Changes of a graph that are meant for patterns already."""
-        found = []
-        for i in self.inputs:
+    def take_rows(self, rows: GraphRows) -> None:
+        """Collects changes of a graph that are meant for patterns already."""
+        for place, i in enumerate(self.inputs):
             if i.operator is None and i.graph == rows.graph:
-                ours = np.isin(rows.pattern, i.matcher.numbers)
-                if ours.any():
-                    until = np.full(int(ours.sum()), FOREVER, np.int64)
-                    order = rows.order[ours] * 2 + 1
-                    piece = Piece(rows.pattern[ours], rows.triples[ours], rows.ticks[ours], until, rows.op[ours], order)
-                    found.append((i, piece))
-        return found
+                self.graph_rows(i.matcher.patterns, place, rows.pattern, rows.triples, rows.ticks, rows.op, rows.order)
 
-    def feed(self, pieces: Pieces) -> None:
-        """Puts pieces in order, numbers their changes, and hands them to the operator."""
-        if not pieces:
-            return
-        merged = _merge_unions(pieces)
-        if not merged:
-            return
-        whole = merged[0] if len(merged) == 1 else concatenated(merged)
-        if len(merged) > 1 or not is_ordered(whole):
-            whole = in_order(whole)
-        new = np.ones(len(whole), np.bool_)
-        new[1:] = (whole.now[1:] != whole.now[:-1]) | (whole.order[1:] != whole.order[:-1])
-        self.orders = self.change + 1, whole.order[new]
-        change = np.cumsum(new) + self.change
-        self.change = int(change[-1]) if len(change) else self.change
-        self._operator.feed(Arrivals(whole.pattern, whole.triples, whole.now, whole.until, whole.op, change))
+    def pass_time(self, before: int) -> None:
+        """Collects what time brings by itself before a tick."""
+        if self.acting:
+            self.due(self.acting, before)
+
+    def feed(self, *, leaving: bool = False) -> None:
+        """Hands what was collected to the operators; `leaving`: only what leaves before an element."""
+        arrivals = self.number(leaving=leaving)
+        if arrivals is not None:
+            self._operator.feed(arrivals)
 
     # Snapshots --------------------------------------------------------------------------------------------------------
 
@@ -178,26 +184,3 @@ class Contents:
                 unions.add(id(i.union))
                 parts = sum(other.union is i.union for other in self.inputs)
                 i.union.load(union, parts, i.matcher, self._dictionary)
-
-
-def _graph_piece(source: Input, triples: Triples, at_tick: int, op: int) -> Piece:
-    row, pattern = source.matcher.match(triples)
-    size = len(row)
-    now, until, ops, order = (np.full(size, v, np.int64) for v in (at_tick, FOREVER, op, 0))
-    return Piece(pattern, triples[row], now, until, ops, order)
-
-
-def _merge_unions(pieces: Pieces) -> list[Piece]:
-    direct = [piece for source, piece in pieces if source.union is None]
-    unions: dict[int, tuple[MergedContent, Pieces]] = {}
-    for source, piece in pieces:
-        if source.union is not None:
-            unions.setdefault(id(source.union), (source.union, []))[1].append((source, piece))
-    for union, parts in unions.values():
-        whole = concatenated([piece for _, piece in parts])
-        number = np.concatenate([np.full(len(piece), source.part, np.int64) for source, piece in parts])
-        order = np.lexsort((whole.order, whole.now))
-        merged = union.merge(taken(whole, order), number[order])
-        if len(merged):
-            direct.append(merged)
-    return direct

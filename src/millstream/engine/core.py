@@ -15,21 +15,19 @@ import numpy as np
 import pyarrow as pa
 
 from millstream.engine.answers import Pending
-from millstream.engine.batch import ElementBatch
 from millstream.engine.datasets import Graph, Triples
 from millstream.engine.feeding import Feeding
-from millstream.engine.graph_lane import GraphLanes
-from millstream.engine.lane import Lanes
 from millstream.engine.options import Options, named_iri
 from millstream.engine.query import ContinuousQuery
+from millstream.engine.readers import Readers
 from millstream.engine.registry import Registry
 from millstream.engine.run import QueryRun
 from millstream.engine.turns import Outbox, Stopped
-from millstream.engine.unseen import Unseen
 from millstream.engine.window_operators import NEVER
 from millstream.errors import ChangeLimitError
-from millstream.ingest.intake import Intake
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.elements import Elements, Intake
+from millstream.kernels.scanner import Scanner
 from millstream.kernels.scanner_summary import Summary
 from millstream.operators import stored
 from millstream.operators.bounds import RowBound
@@ -86,25 +84,24 @@ class Stream:
     summary: Summary | None = None
     counted: bool = False
     """Whether some window counts its triples."""
-    lanes: Lanes | None = None
-    """The short ways into all queries that read it; None if some query has none."""
-    looked_for_lanes: bool = False
-    unseen: Unseen | None = None
-    """What waits for an instant, where all queries that read it look at such only."""
+    readers: Readers | None = None
+    """Whom its elements concern, found when the first of them comes."""
+    scanner: Scanner | None = None
+    """Reads what is pushed, as far as somebody may ask for it."""
     elements: int = 0
     triples: int = 0
     kept: int = 0
     """How many of the triples some query may ask for."""
 
     def settle(self) -> None:
-        if self.lanes is not None:
-            self.lanes.settle()
+        """All queries have heard of all that came, wherever it concerns them."""
+        if self.readers is not None:
+            self.readers.settle()
 
-    def forget_lanes(self) -> None:
-        """Others read it now; nothing waits any more."""
-        assert not self.unseen
+    def look_again(self) -> None:
+        """Others read it now."""
         self.settle()
-        self.lanes, self.unseen, self.looked_for_lanes = None, None, False
+        self.readers = None
 
 
 class Core:
@@ -115,10 +112,6 @@ class Core:
         self.dictionary = Dictionary()
         self.streams: dict[str, Stream] = {}
         self.graphs: dict[str | None, Graph] = {None: Graph(self.dictionary)}
-        self.graph_lanes: dict[str | None, GraphLanes | None] = {}
-        """The short ways into all queries that read a graph, as far as somebody looked; None if some query has none."""
-        self.with_unseen: list[Stream] = []
-        """The streams of which something waits for an instant."""
         self.before = NEVER
         self.counts = {"changes": 0, "late": 0, "rejected": 0}
         self.value_bounds = Bounds(options.limits)
@@ -139,7 +132,6 @@ class Core:
     @property
     def totals(self) -> dict[str, int]:
         """Counts since the start."""
-        self.look()
         streams = self.streams.values()
         return {
             "elements": sum(s.elements for s in streams),
@@ -194,8 +186,6 @@ class Core:
         self.before = max(self.before, before)
 
     def catch_up(self, query: ContinuousQuery) -> None:
-        if self.with_unseen:
-            self.look()
         run = query.run
         if run is not None and run.tick < self.before - 1:
             run.pass_time(self.before)
@@ -210,13 +200,11 @@ class Core:
                 self.lock.acquire()
 
     def catch_up_all(self) -> None:
-        self.look()
         for run in self.runs:
             run.pass_time(self.before)
 
     def reach_last_end(self) -> None:
         """Time comes to the last end of anything a query sees: what expires there does, no window closes there."""
-        self.look()
         for stream in self.streams.values():
             stream.settle()
         with self.feeding.after_input():
@@ -234,51 +222,41 @@ class Core:
 
     def process(self, at_ms: int, what: Happening) -> None:
         """The next thing that happens."""
-        self.look()
-        at_tick = tick(at_ms, ELEMENT)
-        self.pass_time(at_tick)
+        at_tick = at_ms * 4 + ELEMENT
+        if self.feeding.active:
+            self.pass_time(at_tick)
         if isinstance(what, Element):
-            self._element(what, at_ms)
+            stream, intake = self.stream(what.stream), what.intake
+            batch = Elements.of(stream.iri, [at_ms], [intake], stream.triples, stream.elements + 1)
+            self.hand_on(stream, batch, 1, intake.total)
+            if self.feeding.active:
+                self.feeding.process()
         else:
             self.change_graph(what, at_tick)
-        self.pass_time(at_tick + 1)
+        if self.feeding.active:
+            self.pass_time(at_tick + 1)
+        elif at_tick >= self.before:
+            self.before = at_tick + 1
         self.keep_house()
 
-    def _element(self, element: Element, at_ms: int) -> None:
-        stream = self.stream(element.stream)
-        intake = element.intake
-        batch = ElementBatch(
-            stream.iri,
-            np.array([at_ms], np.int64),
-            intake.triples,
-            np.zeros(len(intake.triples), np.int64),
-            intake.place + stream.triples + 1,
-            np.array([stream.triples + intake.total], np.int64),
-            stream.triples,
-            stream.elements + 1,
-        )
-        self.hand_on(stream, batch, 1, intake.total)
-        self.feeding.process()
-
-    def process_batch(self, stream: Stream, batch: ElementBatch, elements: int) -> None:
+    def process_batch(self, stream: Stream, batch: Elements, elements: int) -> None:
         """Elements that happen next; `elements` counts those left out of the batch as well."""
-        self.look()
         if self.feeding.active and len(batch) > 1:
             self._process_singly(stream, batch, elements)
         else:
-            self.pass_time(int(batch.ticks[0]))
-            self.hand_on(stream, batch, elements, int(batch.total_triples[-1]) - stream.triples)
+            self.pass_time(batch.first_tick)
+            self.hand_on(stream, batch, elements, batch.last_total - stream.triples)
             self.feeding.process()
-            self.pass_time(int(batch.ticks[-1]) + 1)
+            self.pass_time(batch.last_tick + 1)
         self.housekeeping()
 
-    def _process_singly(self, stream: Stream, batch: ElementBatch, elements: int) -> None:
+    def _process_singly(self, stream: Stream, batch: Elements, elements: int) -> None:
         for place in range(len(batch)):
             one = batch.slice(place, place + 1)
-            self.pass_time(int(one.ticks[0]))
-            self.hand_on(stream, one, 1, int(one.total_triples[0]) - stream.triples)
+            self.pass_time(one.first_tick)
+            self.hand_on(stream, one, 1, one.last_total - stream.triples)
             self.feeding.process()
-            self.pass_time(int(one.ticks[0]) + 1)
+            self.pass_time(one.first_tick + 1)
         stream.elements += elements - len(batch)
 
     def process_now(self, change: GraphChange) -> None:
@@ -286,26 +264,19 @@ class Core:
         self.change_graph(change, self.now_tick)
         self.keep_house()
 
-    def hand_on(self, stream: Stream, batch: ElementBatch, elements: int, triples: int) -> None:
+    def hand_on(self, stream: Stream, batch: Elements, elements: int, triples: int) -> None:
         stream.elements += elements
         stream.triples += triples
-        stream.kept += len(batch.triples)
-        for run in tuple(stream.runs):
-            run.elements(batch)
-        if stream.unseen is not None:
-            stream.unseen.saw(int(batch.at_ms[-1]))
-
-    def look(self) -> None:
-        """Hands on what waits, before anything else happens or anybody looks."""
-        while self.with_unseen:
-            stream = self.with_unseen.pop()
-            assert stream.unseen is not None
-            batch = stream.unseen.take(stream.iri, stream.triples, stream.elements)
-            self.hand_on(stream, batch, len(batch), int(batch.total_triples[-1]) - stream.triples)
+        stream.kept += batch.rows
+        readers = stream.readers
+        if readers is None:
+            readers = Readers(stream.iri, stream.runs)
+            # A first change ahead passes with the first element, so look again at the next.
+            stream.readers = readers if readers.is_final else None
+        readers.take(batch)
 
     def change_graph(self, change: GraphChange, at_tick: int) -> int:
         """Changes a graph; gives how many triples really came or went."""
-        self.look()
         graph = self.graphs.get(change.graph)
         if graph is None:
             graph = self.graphs[change.graph] = Graph(self.dictionary)
@@ -346,7 +317,6 @@ class Core:
         """Queries that read some streams have come or gone, or ask for other triples."""
         for iri in streams:
             self._summarise(self.streams[iri])
-        self.graph_lanes.clear()
         self.repeating = [run for run in self.runs if run.repeats]
         self.feeding.arrange()
 
@@ -356,12 +326,13 @@ class Core:
         windows = [w for run in runs for w in run.windows if w.stream.value == stream.iri]
         stream.counted = any(w.window.counts_triples for w in windows)
         everything = any(run.needs_everything for run in runs)
-        stream.forget_lanes()
+        stream.look_again()
         # What is held may be processed after a query was registered that asks for it.
         if not self.options.summary or self.options.lateness_ms or everything:
             stream.summary = None
         else:
             stream.summary = Summary([c for run in runs for c in run.contents.constants(stream.iri)])
+        stream.scanner = Scanner(self.dictionary, summary=stream.summary)
 
     # Memory -----------------------------------------------------------------------------------------------------------
 
@@ -374,7 +345,6 @@ class Core:
     def housekeeping(self) -> None:
         """Brings all queries up to date and lets the dictionary forget what no one can need any more."""
         self._until_housekeeping = _HOUSEKEEPING_EVERY
-        self.look()
         for stream in self.streams.values():
             stream.settle()
         self.catch_up_all()

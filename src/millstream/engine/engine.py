@@ -6,7 +6,7 @@ it is held until the largest time seen, less the lateness, has reached it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from time import sleep
 
@@ -15,19 +15,19 @@ import pyarrow as pa
 from millstream.engine.answers import Answer
 from millstream.engine.arrivals import Arrivals
 from millstream.engine.aside import Aside
-from millstream.engine.batch import ElementBatch
 from millstream.engine.caution import Caution
 from millstream.engine.core import Core, Element, GraphChange, Happening, Stream, stored_happening, triples_of
 from millstream.engine.options import Options, checked_time, graph_iri
 from millstream.engine.query import ContinuousQuery
-from millstream.engine.singles import Singles
 from millstream.engine.snapshot import pack, taken_as_damage, unpack
 from millstream.engine.turns import delivering, serialised
+from millstream.errors import OptionError
 from millstream.ingest import Chunk, Want, chunks_of, quads_of
 from millstream.ingest.chunk import known
 from millstream.ingest.clean_tables import largest_time
 from millstream.ingest.intake import Encoder
 from millstream.ingest.ordering import Ordering
+from millstream.kernels.elements import Elements, Intake
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.operators import stored
 from millstream.operators.rows import ELEMENT, GRID, tick, time_of
@@ -67,7 +67,6 @@ class Engine:
         self._encoder = Encoder(self._core.dictionary)
         self._ordering: Ordering[Happening] = Ordering(lateness_ms, max_jump_ms)
         self._core.on_begun = self._ordering.begin
-        self._singles = Singles(self._core, self._ordering)
         self._aside = Aside(self._core, self._ordering, strict=strict)
         self._caution = Caution(self)
         self.arrivals = Arrivals(self)
@@ -95,6 +94,13 @@ class Engine:
         """Triples leave a graph at a time; without one, now."""
         self._offer_change(triples, at_ms, graph, insert=False)
 
+    def change_many(self, changes: Iterable[tuple[str, object, int | None, str | None]]) -> None:
+        """Changes of datasets, each as by `insert` or `delete`, one after the other: op, triples, time, graph."""
+        for op, triples, at_ms, graph in changes:
+            if op not in ("insert", "delete"):
+                raise OptionError(f'a change is an "insert" or a "delete", got {op!r}')
+            self._offer_change(triples, at_ms, graph, insert=op == "insert")
+
     def read_changes(
         self,
         source: object,
@@ -119,15 +125,10 @@ class Engine:
         with core.lock:
             time_ms = None if at_ms is None else checked_time(at_ms)
             name = graph_iri(graph)
-            data, scope = self._encoder.text_of(triples)
-            if scope or not self._singles.change(data, time_ms, name, insert=insert):
-                self._change_text(data, scope, time_ms, name, insert=insert)
+            found = self._encoder.encode(triples)
+            self._offer_graph_change(GraphChange(name, found.triples, insert), time_ms)
         if core.outbox:
             core.outbox.deliver()
-
-    def _change_text(self, data: bytes, scope: str, time_ms: int | None, graph: str | None, *, insert: bool) -> None:
-        found = self._encoder.encode_text(data, scope, None, counted=False)
-        self._offer_graph_change(GraphChange(graph, found.triples, insert), time_ms)
 
     def _offer_graph_change(self, change: GraphChange, time_ms: int | None) -> None:
         def offer(engine: Engine) -> None:
@@ -154,7 +155,6 @@ class Engine:
         `on_answer` is called with each answer once what brought it has reached all queries, so it may call the engine. If it
         raises, so does the call that brought the answer, which stands; the answers after it follow with the next call.
         """
-        self._core.look()
         return self._core.registry.register(text, output, on_answer, base, self._core.clock_ms)
 
     @property
@@ -171,30 +171,38 @@ class Engine:
         # As `serialised` does it, which for so short a call would be a twentieth of it.
         with core.lock:
             time_ms = checked_time(at_ms)
-            state = core.stream(stream)
+            text, scope = self._encoder.text_of(triples)
             if core.pending.may_overflow() or (core.repeating and self._caution.has_gap(time_ms)):
-                self._push_cautiously(state, triples, time_ms)
-            elif type(triples) is str:
-                if not self._singles.push(state, triples, time_ms):
-                    self._push_text(state, *self._encoder.text_of(triples), time_ms)
-            else:
-                self._push_one(state, triples, time_ms)
+                self._caution.try_out(lambda engine: engine._push(stream, text, scope, time_ms))
+            self._push(stream, text, scope, time_ms)
         if core.outbox:
             core.outbox.deliver()
 
-    def _push_cautiously(self, stream: Stream, triples: object, at_ms: int) -> None:
-        data, scope = self._encoder.text_of(triples)
-        self._caution.try_out(lambda engine: engine._push_text(engine._core.stream(stream.iri), data, scope, at_ms))
-        self._push_text(stream, data, scope, at_ms)
+    def _push(self, stream: str, text: str | bytes, scope: str, at_ms: int) -> None:
+        state = self._core.stream(stream)
+        self._offer(at_ms, Element(state.iri, self._scanned(state, text, scope)))
 
-    def _push_one(self, stream: Stream, triples: object, at_ms: int) -> None:
-        data, scope = self._encoder.text_of(triples)
-        if scope or not self._singles.push(stream, data.decode("utf-8", "surrogateescape"), at_ms):
-            self._push_text(stream, data, scope, at_ms)
+    def _scanned(self, stream: Stream, text: str | bytes, scope: str) -> Intake:
+        """The triples of one element, as far as somebody who reads the stream may ask for them."""
+        intake = self._encoder.scan(text, scope, stream.scanner)
+        if stream.counted and intake.total > 1 and stream.summary is not None:
+            # Repeats must be known even of triples that nobody asks for.
+            return self._encoder.scan(text, scope)
+        return intake
 
-    def _push_text(self, stream: Stream, data: bytes, scope: str, at_ms: int) -> None:
-        intake = self._encoder.encode_text(data, scope, stream.summary, counted=stream.counted)
-        self._offer(at_ms, Element(stream.iri, intake))
+    @delivering
+    @serialised
+    def push_many(self, stream: str, elements: Iterable[tuple[object, int]]) -> None:
+        """Stream elements, each as by `push`, one after the other; if one raises, those before it stand."""
+        state = self._core.stream(stream)
+        times, intakes = [], []
+        try:
+            for triples, at_ms in elements:
+                time_ms = checked_time(at_ms)
+                intakes.append(self._scanned(state, *self._encoder.text_of(triples)))
+                times.append(time_ms)
+        finally:
+            self.arrivals.take_intakes(state, times, intakes)
 
     @delivering
     @serialised
@@ -299,29 +307,29 @@ class Engine:
     def _offer(self, at_ms: int, what: Happening) -> None:
         """Takes something that happens at a time, unless that time has passed."""
         ordering = self._ordering
+        if ordering.passes(at_ms):
+            self._core.process(at_ms, what)
+            return
         if not ordering.takes(at_ms):
             self._aside.untimely(at_ms, what)
             return
         ordering.see(at_ms)
-        if ordering.passes_through:
-            self._core.process(at_ms, what)
-            return
         self._core.dictionary.hold(triples_of(what).ravel())
         ordering.hold(at_ms, what)
         self._release(ordering.due(ordering.reached_ms))
         self._core.pass_time(tick(ordering.reached_ms, ELEMENT))
 
     def _offer_cautiously(self, at_ms: int, what: Happening) -> None:
-        self._caution.take(lambda engine: engine._offer(at_ms, what), at_ms)
+        self._caution.take(lambda engine: engine._offer(at_ms, what), at_ms, triples_of(what).ravel())
 
     def _release(self, due: Iterator[tuple[int, Happening]]) -> None:
         for at_ms, what in due:
             self._core.process(at_ms, what)
             self._core.dictionary.release(triples_of(what).ravel(), tick(at_ms, ELEMENT))
 
-    def _offer_batch(self, stream: Stream, batch: ElementBatch, elements: int) -> None:
+    def _offer_batch(self, stream: Stream, batch: Elements, elements: int) -> None:
         """Elements in time order, as one, none of them late; `elements` counts those left out of the batch as well."""
-        last_ms = checked_time(int(batch.at_ms[-1]))
+        last_ms = checked_time(batch.last_ms)
         self._caution.take_batch(stream, batch, elements)
         self._ordering.see(last_ms)
         self._core.deliver()

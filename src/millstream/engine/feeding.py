@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from millstream.engine.aftermath import Aftermath
-from millstream.engine.batch import ElementBatch
 from millstream.engine.datasets import Triples
 from millstream.engine.window_operators import NEVER
 from millstream.errors import UnsupportedQueryError
+from millstream.kernels.elements import Elements, Intake
 from millstream.language import algebra as a
 from millstream.operators.rows import GRID, time_of
 
@@ -54,11 +54,7 @@ class Feeding:
         outlets = [outlet for run in runs for outlet in run.outlets]
         fed = {name for outlet in outlets if (name := fed_stream(outlet.query)) is not None}
         active = any(core.streams[iri].runs for iri in fed if iri in core.streams)
-        if active != self.active:
-            self.active = active
-            for stream in core.streams.values():
-                # Short ways for single elements know nothing of those who read what is constructed.
-                stream.forget_lanes()
+        self.active = active
         for outlet in outlets:
             feeds = fed_stream(outlet.query) if self.active else None
             if outlet.feeds is None and feeds is not None and outlet.run.tick > NEVER:
@@ -135,17 +131,8 @@ class Feeding:
             if stream.runs and not self._core.has_begun:
                 self._core.begin(at_ms)
             size = len(triples)
-            batch = ElementBatch(
-                stream_iri,
-                np.array([at_ms], np.int64),
-                triples,
-                np.zeros(size, np.int64),
-                stream.triples + 1 + np.arange(size),
-                np.array([stream.triples + size], np.int64),
-                stream.triples,
-                stream.elements + 1,
-                prolongs=prolongs,
-            )
+            intake = Intake(triples, np.arange(size), size)
+            batch = Elements.of(stream_iri, [at_ms], [intake], stream.triples, stream.elements + 1, prolongs)
             self._core.hand_on(stream, batch, 1, size)
 
     def pass_time(self, before: int) -> None:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from millstream.engine.counting import CountOperator
 from millstream.engine.merged import MergedContent
-from millstream.engine.together import ElementOperator, SilenceOperator
-from millstream.engine.window_operators import TimeOperator, WindowOperator
+from millstream.engine.window_operators import Operator, operator_for
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators.dataflow import Leaf
 from millstream.operators.matching import Matcher
 from millstream.plan.conjunction import GraphSource, MemberSource, MergedSource, Source, WindowSource
 from millstream.windows.kinds import StreamWindow
-from millstream.windows.window import CountWindow, ElementWindow, SilenceWindow, TimeWindow, WindowKind
 
 MEMBERS = "the constants of members"
 """The graph of the constants in which queries differ that are run as one; no IRI, so nobody else can name it."""
@@ -28,12 +25,12 @@ class Input:
         self.matcher = matcher
         self.window: StreamWindow | None = None
         self.graph: str | None = None
-        self.operator: WindowOperator | None = None
+        self.operator: Operator | None = None
         self.union: MergedContent | None = None
         self.part = 0
         if isinstance(source, WindowSource):
             self.window = source.window
-            self.operator = _operator_for(source.window.window, matcher, dictionary, t0_ms)
+            self.operator = operator_for(source.window.window, matcher.patterns, dictionary, t0_ms)
         elif isinstance(source, MemberSource):
             self.graph = MEMBERS
         else:
@@ -60,15 +57,3 @@ def unread(windows: Iterable[StreamWindow], dictionary: Dictionary, t0_ms: int) 
     """Windows that no pattern reads: there is no content to join, but they have elements and ends."""
     nothing = Matcher((), (), dictionary, {})
     return [Input(WindowSource(window), nothing, dictionary, t0_ms) for window in windows]
-
-
-def _operator_for(window: WindowKind, matcher: Matcher, dictionary: Dictionary, t0_ms: int) -> WindowOperator:
-    match window:
-        case TimeWindow():
-            return TimeOperator(window, matcher, dictionary, t0_ms)
-        case CountWindow():
-            return CountOperator(window, matcher, dictionary)
-        case ElementWindow():
-            return ElementOperator(matcher, dictionary)
-        case SilenceWindow():
-            return SilenceOperator(window, matcher, dictionary)

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from millstream.engine.pieces import Piece
 from millstream.engine.window_operators import NEVER
 from millstream.kernels.dictionary import Dictionary
 from millstream.operators import stored
@@ -28,43 +27,26 @@ class MergedContent:
         self._ends: dict[tuple[int, ...], dict[int, int]] = {}
         self._due: list[tuple[int, tuple[int, ...]]] = []
 
-    def merge(self, piece: Piece, part: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Piece:
-        """Changes of the parts' contents, in order, as changes of the union."""
-        rows: list[tuple[int, ...]] = []
-        columns = zip(
-            piece.pattern.tolist(),
-            piece.triples.tolist(),
-            piece.now.tolist(),
-            piece.until.tolist(),
-            piece.op.tolist(),
-            piece.order.tolist(),
-            part.tolist(),
-            strict=True,
-        )
-        for pattern, triple, now, until, op, order, source in columns:
-            self._sweep(now)
-            key = (pattern, *triple)
-            before = self._end(key, now)
-            if op > 0:
-                ends = self._ends.setdefault(key, {})
-                ends[source] = max(ends.get(source, NEVER), until)
-                if until < FOREVER:
-                    heapq.heappush(self._due, (until, key))
-            else:
-                ends = self._ends.get(key, {})
-                ends.pop(source, None)
-                if not ends:
-                    self._ends.pop(key, None)
-            after = self._end(key, now)
-            if after > before:
-                rows.append((*key, now, after, 1, order))
-            elif after < before:
-                rows.append((*key, now, before, -1, order))
-                if after > now:
-                    rows.append((*key, now, after, 1, order))
-        table = np.array(rows, np.int64).reshape(-1, 8)
-        pattern, now, until, ops, orders = (np.ascontiguousarray(table[:, i]) for i in (0, 4, 5, 6, 7))
-        return Piece(pattern, table[:, 1:4], now, until, ops, orders)
+    def take(self, part: int, key: tuple[int, ...], now: int, until: int, op: int) -> list[tuple[int, int]]:
+        """A change of a part's content as changes of the union: until when a row is seen (op 1), or was seen (-1)."""
+        self._sweep(now)
+        before = self._end(key, now)
+        if op > 0:
+            ends = self._ends.setdefault(key, {})
+            ends[part] = max(ends.get(part, NEVER), until)
+            if until < FOREVER:
+                heapq.heappush(self._due, (until, key))
+        else:
+            ends = self._ends.get(key, {})
+            ends.pop(part, None)
+            if not ends:
+                self._ends.pop(key, None)
+        after = self._end(key, now)
+        if after > before:
+            return [(after, 1)]
+        if after == before:
+            return []
+        return [(before, -1), (after, 1)] if after > now else [(before, -1)]
 
     def _end(self, key: tuple[int, ...], now: int) -> int:
         """Until when the union has a row, as seen now; NEVER if it does not."""

@@ -12,15 +12,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from millstream.engine.batch import ElementBatch, GraphRows
-from millstream.engine.contents import Contents, Pieces
+from millstream.engine.contents import Contents, GraphRows
 from millstream.engine.datasets import Triples
 from millstream.engine.inputs import MEMBERS, Input
 from millstream.engine.outlet import Outlet
-from millstream.engine.reporting import BEFORE_ALL, CloseReporter, Emit, EverythingReporter
+from millstream.engine.reporting import BEFORE_ALL, ChangeReporter, CloseReporter, Emit, EverythingReporter
 from millstream.engine.visible import Visible, visible_in
-from millstream.engine.window_operators import NEVER, HoldingOperator
+from millstream.engine.window_operators import NEVER, TimeOperator
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.elements import Elements
 from millstream.language import algebra as a
 from millstream.operators import stored
 from millstream.operators.dataflow import Dataflow
@@ -46,6 +46,10 @@ class QueryRun:
         self.tick = NEVER
         self.contents = Contents(operator, dictionary, t0_ms)
         self.streams: frozenset[str] = frozenset()
+        self._closing: list[tuple[Outlet, CloseReporter]] = []
+        """The queries that answer when windows close."""
+        self._may_be_first = True
+        """Whether what the datasets gave at registration may still wait to be reported."""
         self._unshown: list[Input] = []
         """What only the query reads that came last."""
         # What emits everything after every change has a run of its own. Its windows close and expire, also those whose
@@ -62,6 +66,8 @@ class QueryRun:
         self.outlets.append(outlet)
         self._unshown = self.contents.add(query.windows, root)
         self.streams |= outlet.streams
+        self._may_be_first = True
+        self._closing = [(o, o.reporter) for o in self.outlets if isinstance(o.reporter, CloseReporter)]
         if isinstance(outlet.reporter, EverythingReporter):
             assert len(self.outlets) == 1
             self._everything = outlet.reporter
@@ -75,6 +81,7 @@ class QueryRun:
         self.operator.drop(outlet.root, at_tick)
         self.contents.drop(outlet.root, at_tick)
         outlet.reporter.close()
+        self._closing = [(o, o.reporter) for o in self.outlets if isinstance(o.reporter, CloseReporter)]
         self.streams = frozenset(iri for other in self.outlets for iri in other.streams)
 
     @property
@@ -129,7 +136,8 @@ class QueryRun:
     @property
     def is_timed(self) -> bool:
         """Whether only time ends what its windows hold, so that elements it keeps nothing of do not matter."""
-        return not self.needs_everything and not any(isinstance(i.operator, HoldingOperator) for i in self.contents.inputs)
+        operators = (i.operator for i in self.contents.inputs if i.operator is not None)
+        return not self.needs_everything and all(isinstance(operator, TimeOperator) for operator in operators)
 
     # What happens -----------------------------------------------------------------------------------------------------
 
@@ -141,17 +149,16 @@ class QueryRun:
         rows of parts of the plan that ran before.
         """
         at_tick = passed if self.outlets[-1].query.windows else now
-        pieces = [
-            part
-            for name, some in graphs.items()
-            for part in self.contents.graph_pieces(name, some, at_tick, 1, self._unshown)
-        ]
+        for name, some in graphs.items():
+            self.contents.take_graph(name, some, at_tick, 1, self._unshown)
         named = [(name, triples) for name, triples in graphs.items() if name is not None and name != MEMBERS]
-        self._start(pieces, named, at_tick, given)
+        self._start(named, at_tick, given)
 
     def start_rows(self, rows: list[GraphRows], passed: int, given: PartRows | None = None) -> None:
         """As `start` for a query with windows, of which this run has only a part: rows that are meant for patterns."""
-        self._start([part for some in rows for part in self.contents.graph_rows(some)], [], passed, given)
+        for some in rows:
+            self.contents.take_rows(some)
+        self._start([], passed, given)
 
     def members_changed(self, triples: Triples, op: int, at_tick: int) -> None:
         """Queries join those that the run is for, or leave them: nothing that happens to anybody else.
@@ -159,7 +166,8 @@ class QueryRun:
         Time must have passed up to that tick. To one that joins a run with windows, nothing has happened yet.
         """
         at_tick = max(at_tick, self.tick)
-        self.contents.feed(self.contents.graph_pieces(MEMBERS, triples, at_tick, op))
+        self.contents.take_graph(MEMBERS, triples, at_tick, op)
+        self.contents.feed()
         outlet = self.only
         if outlet.has_first_change_ahead:
             (deltas,) = self.operator.drain(at_tick)
@@ -185,9 +193,9 @@ class QueryRun:
         for outlet in self.outlets:
             outlet.report_initial()
 
-    def _start(self, pieces: Pieces, named: list[tuple[str, Triples]], at_tick: int, given: PartRows | None) -> None:
+    def _start(self, named: list[tuple[str, Triples]], at_tick: int, given: PartRows | None) -> None:
         outlet, first = self.outlets[-1], self.contents.change + 1
-        self.contents.feed(pieces)
+        self.contents.feed()
         if given is not None:
             part, rows = given
             ticks = np.full(len(rows), at_tick, np.int64)
@@ -204,9 +212,12 @@ class QueryRun:
             outlet.report(deltas, at_tick)
             self._tell_everything(at_tick)
 
-    def elements(self, batch: ElementBatch) -> None:
+    def elements(self, batch: Elements) -> None:
         """Elements of one of its streams."""
-        first = [o for o in self.outlets if o.has_first_change_ahead and batch.stream in o.streams]
+        first: list[Outlet] = []
+        if self._may_be_first:
+            first = [o for o in self.outlets if o.has_first_change_ahead and batch.stream in o.streams]
+            self._may_be_first = self.has_first_change_ahead
         if first and len(batch) > 1:
             # The first change is reported together with what the datasets gave.
             self.elements(batch.slice(0, 1))
@@ -215,41 +226,43 @@ class QueryRun:
             for place in range(len(batch)):
                 self._element(batch.slice(place, place + 1), self._everything)
             return
-        for outlet in self.outlets:
-            if isinstance(outlet.reporter, CloseReporter) and batch.stream in outlet.streams:
-                outlet.reporter.first_element(int(batch.at_ms[0]))
-        last = int(batch.ticks[-1])
+        for outlet, reporter in self._closing:
+            if batch.stream in outlet.streams:
+                reporter.first_element(batch.first_ms)
+        last = batch.last_tick
         # Arrivals first: they may put off what is due.
-        arrived = self.contents.arrive(batch, last)
-        self.contents.feed([*arrived, *self.contents.due(last)])
+        self.contents.take(batch, last)
+        self.contents.pass_time(last)
+        self.contents.feed()
         self._report(last, first)
 
-    def together(self, batches: list[ElementBatch], changes: list[GraphRows], last: int) -> None:
+    def together(self, batches: list[Elements], changes: list[GraphRows], last: int) -> None:
         """Elements and changes of graphs up to a tick that happen in an order of their own, whatever they concern.
 
         Not for a query that emits everything after every change.
         """
-        pieces = [piece for batch in batches for piece in self.contents.arrive(batch, last)]
-        pieces.extend(self.contents.due(last))
+        for batch in batches:
+            self.contents.take(batch, last)
+        self.contents.pass_time(last)
         for rows in changes:
-            pieces.extend(self.contents.graph_rows(rows))
-        self.contents.feed(pieces)
+            self.contents.take_rows(rows)
+        self.contents.feed()
         self._report(last, self.outlets)
 
-    def _element(self, batch: ElementBatch, reporter: EverythingReporter) -> None:
+    def _element(self, batch: Elements, reporter: EverythingReporter) -> None:
         """One element, for a query that emits everything after every change."""
-        at_tick = int(batch.ticks[0])
+        at_tick = batch.first_tick
         self.pass_time(at_tick)
-        pieces = self.contents.arrive(batch, at_tick)
+        self.contents.take(batch, at_tick)
         visible = [v for window, v in self._visible.items() if window.stream.value == batch.stream]
         if any(v.leaves_before_next for v in visible):
             # A change of its own, before that of the element.
-            self.contents.feed([(i, piece) for i, piece in pieces if not piece.order[0] & 1])
+            self.contents.feed(leaving=True)
             self._report(at_tick)
             reporter.changed(time_of(at_tick))
         for v in visible:
             v.arrive(batch)
-        self.contents.feed([(i, piece) for i, piece in pieces if piece.order[0] & 1])
+        self.contents.feed()
         self._report(at_tick, self.outlets)
         reporter.changed(time_of(at_tick))
 
@@ -257,7 +270,8 @@ class QueryRun:
         """An effective insert (op 1) or delete (-1) in one of its graphs."""
         self.pass_time(at_tick)
         before = self.contents.change
-        self.contents.feed(self.contents.graph_pieces(graph, triples, at_tick, op))
+        self.contents.take_graph(graph, triples, at_tick, op)
+        self.contents.feed()
         if graph is not None and self.operator.has_quads:
             self.contents.change = before + 1
             self.operator.graph_changed(graph, triples, op, at_tick, self.contents.change)
@@ -278,27 +292,30 @@ class QueryRun:
                 at_tick = min((t for t in ticks if t is not None), default=None)
                 if at_tick is None:
                     break
-                self.contents.feed(self.contents.due(at_tick + 1))
+                self.contents.pass_time(at_tick + 1)
+                self.contents.feed()
                 self._report(at_tick)
                 self._everything.changed(time_of(at_tick))
-        self.contents.feed(self.contents.due(before))
+        self.contents.pass_time(before)
+        self.contents.feed()
         self._report(before - 1)
 
+    def may_skip(self, stream: str) -> bool:
+        """Whether elements of a stream that match none of its patterns change nothing: answers follow changes, and only time
+        ends what its windows on the stream show.
+        """
+        return (
+            not self.has_first_change_ahead
+            and not self.contents.acting
+            and all(isinstance(outlet.reporter, ChangeReporter) for outlet in self.outlets)
+            and not any(operator.sees_all for operator in self.contents.operators(stream))
+        )
+
     @property
-    def acts(self) -> bool:
-        """Whether windows may change by themselves, other than by ends that are known."""
-        return any(i.operator is not None and i.operator.acts for i in self.contents.inputs)
-
-    def let_act(self, before: int) -> None:
-        """Lets happen what windows do by themselves before a tick: what comes then must not meet what is gone."""
-        due = [i.operator.next_tick for i in self.contents.inputs if i.operator is not None and i.operator.acts]
-        if any(at_tick is not None and at_tick < before for at_tick in due):
-            self.pass_time(before)
-
-    def report_rows(self, at_tick: int) -> None:
-        """Reports what a change that was fed row by row, to the joins themselves, made of the solutions."""
-        self.operator.feed_rows(at_tick)
-        self._report(at_tick)
+    def emits_ends(self) -> bool:
+        """Whether something is emitted when solutions end."""
+        ends = (isinstance(o.reporter, ChangeReporter) and o.reporter.emits_ends for o in self.outlets)
+        return not self.operator.is_conjunction or any(ends)
 
     def report_due(self, at_tick: int) -> None:
         """Reports what has ended by itself, if anything has."""
@@ -317,9 +334,8 @@ class QueryRun:
         if self._everything is not None:
             ticks = [v.next_change(self.tick, before) for v in self._visible.values()]
         else:
-            ahead = [i.operator.next_tick for i in self.contents.inputs if i.operator is not None]
-            ahead.append(self.operator.next_tick)
-            at_tick = min((t for t in ahead if t is not None), default=None)
+            ends, acts = self.operator.next_tick, self.contents.next_tick
+            at_tick = ends if acts == FOREVER else acts if ends is None else min(ends, acts)
             ticks = [outlet.next_change(at_tick) for outlet in self.outlets]
         return min((t for t in ticks if t is not None), default=None)
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from millstream.engine.batch import ElementBatch
-from millstream.engine.window_operators import WindowOperator, seen
+from millstream.engine.window_operators import Operator
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.elements import Elements
 from millstream.operators import stored
-from millstream.operators.rows import FOREVER
+from millstream.operators.rows import ELEMENT, EXPIRY, FOREVER, GRID, Column
 from millstream.windows.window import ElementWindow, SilenceWindow, TimeWindow, WindowKind
 
 
@@ -24,7 +24,7 @@ class Visible:
     leaves_before_next = False
     """Whether the stream's next element empties it before it comes."""
 
-    def arrive(self, batch: ElementBatch) -> None:
+    def arrive(self, batch: Elements) -> None:
         """Elements of its stream."""
 
     def next_change(self, after: int, before: int) -> int | None:
@@ -42,7 +42,7 @@ class Visible:
         """Takes what was dumped of an equal window."""
 
 
-def visible_in(window: WindowKind, operator: WindowOperator | None, dictionary: Dictionary, t0_ms: int) -> Visible:
+def visible_in(window: WindowKind, operator: Operator | None, dictionary: Dictionary, t0_ms: int) -> Visible:
     """What all triples of a window do, of which one of its operators sees what patterns match."""
     if isinstance(window, ElementWindow):
         return _VisibleElement()
@@ -56,7 +56,7 @@ def visible_in(window: WindowKind, operator: WindowOperator | None, dictionary: 
 class _VisibleElement(Visible):
     """One element at a time."""
 
-    def arrive(self, batch: ElementBatch) -> None:
+    def arrive(self, batch: Elements) -> None:
         self.leaves_before_next = True
 
     def dump(self) -> Any:
@@ -69,7 +69,7 @@ class _VisibleElement(Visible):
 class _VisibleSession(Visible):
     """All of it ends at once, which the window's operator knows."""
 
-    def __init__(self, operator: WindowOperator) -> None:
+    def __init__(self, operator: Operator) -> None:
         self._operator = operator
 
     def next_change(self, after: int, before: int) -> int | None:
@@ -90,9 +90,9 @@ class _VisibleTicks(Visible):
         self._intervals: dict[tuple[int, int, int], list[list[int]]] = {}
         self._due: list[tuple[int, tuple[int, int, int]]] = []
 
-    def arrive(self, batch: ElementBatch) -> None:
-        starts, ends = (some.tolist() for some in seen(self._window, batch.at_ms, self._t0_ms))
-        for triple, element in zip(batch.triples.tolist(), batch.element.tolist(), strict=True):
+    def arrive(self, batch: Elements) -> None:
+        starts, ends = (some.tolist() for some in _seen(self._window, batch.times, self._t0_ms))
+        for triple, element in zip(batch.triples.tolist(), batch.places.tolist(), strict=True):
             start, end = starts[element], ends[element]
             if start < end:
                 # A term that were forgotten would come again with another id, and look like another triple.
@@ -149,3 +149,17 @@ class _VisibleTicks(Visible):
             self._intervals[triple] = left
         else:
             self._intervals.pop(triple, None)
+
+
+def _seen(window: TimeWindow, at_ms: Column, t0_ms: int) -> tuple[Column, Column]:
+    """From which ticks until which what comes at times is seen."""
+    start, end = window.interval(at_ms, t0_ms)
+    if window.step_ms is None:
+        return start * 4 + ELEMENT, _ticks(end, EXPIRY)
+    return _ticks(start, GRID), _ticks(end, GRID)
+
+
+def _ticks(at_ms: Column, phase: int) -> Column:
+    """Times as ticks; those beyond the last that can be told never come."""
+    found: Column = np.minimum(np.minimum(at_ms, FOREVER >> 2) * 4 + phase, FOREVER)
+    return found

@@ -105,9 +105,13 @@ class Ordering(Generic[T]):
             high_ms = self.last_after(last_ms)
             self._high_ms = high_ms if self._high_ms == _FOREVER else max(self._high_ms, high_ms)
 
-    def is_next(self, at_ms: int) -> bool:
-        """Whether what comes with a time is taken and does not have to wait for anything."""
-        return not self._held and not self.lateness_ms and self._low_ms <= at_ms <= self._high_ms
+    def passes(self, at_ms: int) -> bool:
+        """Whether what comes with a time is taken and has not to wait for anything; then it has come."""
+        if self._held or self.lateness_ms or not self._low_ms <= at_ms <= self._high_ms:
+            return False
+        if at_ms != self._largest_ms:
+            self.see(at_ms)
+        return True
 
     # What waits -------------------------------------------------------------------------------------------------------
 

@@ -18,10 +18,11 @@ Hints only fetch memory: what a row some places ahead will probably look at.
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
+from millstream.kernels.group cimport Written, read_row
 from millstream.kernels.memory cimport block_free, block_resize
 from millstream.kernels.multiset cimport (
     Multiset, multiset_bytes, multiset_close, multiset_enter, multiset_find, multiset_leave, multiset_open, multiset_widen,
-    row_at, row_hash, take_row,
+    row_at, row_hash,
 )
 from millstream.kernels.table cimport (
     Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, index_replace, mix, prefetch,
@@ -270,10 +271,10 @@ cdef inline void fetch_record(Index* index, Multiset* rows, uint32_t hash) noexc
         prefetch(row_at(rows, <int32_t>(<uint32_t>slot - 1)))
 
 
-cdef inline void look_far(Side* side, Side* other, const int64_t[:, :] columns, int64_t place) noexcept nogil:
+cdef inline void look_far(Side* side, Side* other, const Written* given, int64_t place) noexcept nogil:
     cdef Hint* hint = &side.hints[place & (FAR - 1)]
     cdef uint64_t mask
-    take_row(side.row, columns, place, side.width)
+    read_row(side.row, given, place)
     mask = bound_columns(side, side.row)
     hint.hash = row_hash(side.row, side.width)
     hint.key_hash = key_hash(side, side.row, mask)
@@ -299,9 +300,9 @@ cdef inline void look_near(Side* side, Side* other, int64_t place) noexcept nogi
         fetch_record(&rows.keys[0].index, &rows.rows, hint.key_hash)
 
 
-cdef inline void look_ahead(Side* side, Side* other, const int64_t[:, :] columns, int64_t place) noexcept nogil:
+cdef inline void look_ahead(Side* side, Side* other, const Written* given, int64_t place) noexcept nogil:
     """Before the row at this place is taken, places being taken in order."""
-    if place + FAR < columns.shape[0]:
-        look_far(side, other, columns, place + FAR)
-    if place + NEAR >= FAR and place + NEAR < columns.shape[0]:
+    if place + FAR < given.size:
+        look_far(side, other, given, place + FAR)
+    if place + NEAR >= FAR and place + NEAR < given.size:
         look_near(side, other, place + NEAR)

@@ -1,10 +1,8 @@
-from typing import TypeAlias, TypedDict
+from collections.abc import Sequence
+from typing import TypedDict
 
-import numpy as np
-from numpy.typing import NDArray
-
-Column: TypeAlias = NDArray[np.int64]
-Rows: TypeAlias = tuple[NDArray[np.int64], Column, Column, Column]
+from millstream.kernels.deltas import Deltas, Operator
+from millstream.kernels.keeping import Keeper
 
 class ClosureStats(TypedDict):
     nodes: int
@@ -12,18 +10,18 @@ class ClosureStats(TypedDict):
     pairs: int
     bytes: int
 
-class PathClosure:
+class PathClosure(Operator):
     def __init__(
         self,
-        tags: int,
+        inputs: Sequence[Deltas],
+        width: int,
         *,
         source: int | None = None,
         target: int | None = None,
         zero_length: bool = False,
         demanded: bool = False,
         reversed: bool = False,
+        keeper: Keeper | None = None,
     ) -> None: ...
-    def begin(self, tick: int, change: int) -> Rows: ...
-    def feed(self, edges: Rows, nodes: Rows | None = None, asked: Rows | None = None) -> Rows: ...
     @property
     def stats(self) -> ClosureStats: ...

@@ -17,86 +17,51 @@ came, and they do not show.
 
 import cython
 
-cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
+from millstream.kernels.deltas cimport Deltas, Operator, check_widths
 from millstream.kernels.derivation cimport (
     Derivation, edge_comes, edges_go, source_comes, source_goes, touch_node,
 )
-from millstream.kernels.group cimport (
-    CHANGE, MORE_COLUMNS, TICK, WEIGHT, Group, Written, group_close, group_open, group_row, group_write, written_close,
-    written_open, written_take,
-)
+from millstream.kernels.group cimport CHANGE, TICK, WEIGHT, Group, Written, group_close, group_open, group_row, group_write
+from millstream.kernels.keeping cimport Keeper
 from millstream.kernels.reach cimport (
     LINKED, LOGGED, MOST_TAGS, REACHED, SHOWN, SOURCE, TOUCHED, Edge, Node, Numbers, Pair, edge_at, edge_find, edge_forget,
     edge_new, node_at, node_forget, node_of, numbers_close, numbers_push, pair_at, pair_find, pair_forget, reach_bytes,
     reach_close, reach_open,
 )
-
-cnp.import_array()
+from millstream.kernels.sides cimport is_before
 
 cdef enum:
     EDGES = 0                   # inputs
     NODES = 1
     ASKED = 2
     INPUTS = 3
-    KEPT = 1 << 20              # rows for which room is kept from one call to the next
+    MOST_KEPT = 1 << 20         # numbers for which room is kept from one call to the next
 
 
 cdef struct Rows:
-    const char* columns
-    int64_t row_bytes
-    int64_t column_bytes
-    const char* more[MORE_COLUMNS]
-    int64_t more_bytes[MORE_COLUMNS]
-    int64_t size
+    const Written* rows         # NULL for an input that there is not
     int64_t at
 
 
-cdef inline int64_t told(Rows* rows, int which) noexcept nogil:
+cdef inline int64_t told(const Rows* given, int which) noexcept nogil:
     """Tick, change or weight of the row in turn."""
-    return (<int64_t*>(rows.more[which] + rows.at * rows.more_bytes[which]))[0]
+    return given.rows.columns[given.rows.width + which][given.at]
 
 
-cdef inline int64_t value(Rows* rows, int column) noexcept nogil:
-    return (<int64_t*>(rows.columns + rows.at * rows.row_bytes + column * rows.column_bytes))[0]
+cdef inline int64_t value(const Rows* given, int column) noexcept nogil:
+    return given.rows.columns[column][given.at]
 
 
-cdef cnp.ndarray whole(object given, int dimensions):
-    cdef cnp.ndarray array
-    if not isinstance(given, cnp.ndarray):
-        raise TypeError(f"expected an array, got {type(given).__name__}")
-    array = given
-    if array.ndim != dimensions or cnp.PyArray_TYPE(array) != cnp.NPY_INT64 or not cnp.PyArray_ISBEHAVED_RO(array):
-        raise ValueError(f"expected an array of int64 in {dimensions} dimensions")
-    return array
-
-
-cdef void open_rows(Rows* rows, tuple given, int width) except *:
-    """Points at columns, tick, change and weight, which the caller keeps alive."""
-    cdef cnp.ndarray array
-    cdef int i
-    if len(given) != 1 + MORE_COLUMNS:
-        raise ValueError(f"expected columns, tick, change and weight, got {len(given)} arrays")
-    array = whole(given[0], 2)
-    if array.shape[1] != width:
-        raise ValueError(f"expected {width} columns, got {array.shape[1]}")
-    rows.size = array.shape[0]
-    rows.columns = <const char*>cnp.PyArray_DATA(array)
-    rows.row_bytes = array.strides[0]
-    rows.column_bytes = array.strides[1]
-    for i in range(MORE_COLUMNS):
-        array = whole(given[1 + i], 1)
-        if array.shape[0] != rows.size:
-            raise ValueError("columns differ in length")
-        rows.more[i] = <const char*>cnp.PyArray_DATA(array)
-        rows.more_bytes[i] = array.strides[0]
+cdef inline bint is_left(const Rows* given) noexcept nogil:
+    return given.rows != NULL and given.at < given.rows.size
 
 
 @cython.final
-cdef class PathClosure:
-    """Pairs of nodes that edges connect, kept up to date."""
+cdef class PathClosure(Operator):
+    """Pairs of nodes that edges connect, kept up to date. Inputs are edges, nodes if they matter, and those asked for if some are."""
 
     cdef Derivation d
     cdef int tags
@@ -111,18 +76,17 @@ cdef class PathClosure:
     cdef Numbers touched_edges
     cdef Numbers going
     cdef Group group
-    cdef Written written
+    cdef Keeper keeper          # of constants
+    cdef Rows given[INPUTS]
 
-    def __cinit__(self, int tags, *, source=None, target=None, bint zero_length=False, bint demanded=False,
-                  bint reversed=False):
-        if not 0 <= tags <= MOST_TAGS:
-            raise ValueError(f"tags must be from 0 to {MOST_TAGS}, got {tags}")
+    def __cinit__(self, inputs, int width, *, source=None, target=None, bint zero_length=False, bint demanded=False,
+                  bint reversed=False, Keeper keeper=None):
+        cdef int i, which
+        self.tags = width - 2
+        if not 0 <= self.tags <= MOST_TAGS:
+            raise ValueError(f"tags must be from 0 to {MOST_TAGS}, got {self.tags}")
         if demanded and source is not None:
             raise ValueError("a closure of one source has no others that could be asked for")
-        reach_open(&self.d.reach)
-        self.tags = tags
-        group_open(&self.group, tags + 2)
-        written_open(&self.written, tags + 2)
         self.has_source = source is not None
         self.has_target = target is not None
         self.source = 0 if source is None else source
@@ -131,6 +95,31 @@ cdef class PathClosure:
         self.demanded = demanded
         self.reversed = reversed
         self.d.chosen = demanded or self.has_source
+        places = [EDGES, *[NODES] * (self.zero_length and (self.tags > 0 or not self.has_source)), *[ASKED] * demanded]
+        if len(places) != len(self.inputs):
+            names = ("edges", "tags" if self.has_source else "nodes", "demand")
+            raise ValueError(f"expected {len(places)} inputs ({', '.join(names[i] for i in places)}), got {len(self.inputs)}")
+        for i, which in enumerate(places):
+            check_widths([self.inputs[i]], self.tags + (2 if which == EDGES else which == ASKED or not self.has_source))
+            self.given[which].rows = &(<Deltas>self.inputs[i]).rows
+        self.keeper = keeper
+        if keeper is not None:
+            self.keep(1, 0)
+        reach_open(&self.d.reach)
+        group_open(&self.group, width)
+
+    cdef int keep(self, int sign, int64_t at) except -1:
+        """Holds the constants, or lets go of them."""
+        for id, is_there in ((self.source, self.has_source), (self.target, self.has_target)):
+            if is_there and sign > 0:
+                self.keeper.hold_term(id)
+            elif is_there:
+                self.keeper.release_term(id, at)
+        return 0
+
+    def close(self, int64_t at_tick):
+        if self.keeper is not None:
+            self.keep(-1, at_tick)
 
     def __dealloc__(self):
         reach_close(&self.d.reach)
@@ -141,7 +130,6 @@ cdef class PathClosure:
         numbers_close(&self.touched_edges)
         numbers_close(&self.going)
         group_close(&self.group)
-        written_close(&self.written)
 
     # Taking rows
 
@@ -287,29 +275,19 @@ cdef class PathClosure:
         for i in range(self.d.touched.size):
             self.show_node(self.d.touched.items[i])
         self.d.touched.size = 0
-        group_write(&self.group, &self.written, tick, change)
+        group_write(&self.group, &self.out.rows, tick, change)
 
-    cdef tuple taken(self):
-        """What was written. Room for far more than a call mostly needs is given back."""
-        cdef tuple rows = written_take(&self.written)
-        if self.written.capacity > KEPT:
-            written_close(&self.written)
-            memset(&self.written, 0, sizeof(Written))
-            written_open(&self.written, self.tags + 2)
-        if self.group.capacity > KEPT:
-            group_close(&self.group)
-            memset(&self.group, 0, sizeof(Group))
-            group_open(&self.group, self.tags + 2)
-        if self.d.log.capacity > KEPT:
+    cdef void give_back(self) noexcept nogil:
+        """Room for far more than a call mostly needs is given back."""
+        if self.d.log.capacity > MOST_KEPT:
             numbers_close(&self.d.log)
-        if self.d.doubted.capacity > KEPT:
+        if self.d.doubted.capacity > MOST_KEPT:
             numbers_close(&self.d.doubted)
-        return rows
 
     # From outside
 
     def begin(self, int64_t tick, int64_t change):
-        """What is there without any rows: a constant reaches itself. To be called once, before `feed`."""
+        """What is there without any rows: a constant reaches itself. To be called once, before `apply`."""
         cdef int64_t ids[MOST_TAGS + 1]
         if self.has_source and self.zero_length and self.tags == 0:
             memset(ids, 0, sizeof(ids))
@@ -318,32 +296,29 @@ cdef class PathClosure:
             node_at(&self.d.reach, number).flags |= SOURCE
             touch_node(&self.d, number)
             self.show(tick, change)
-        return self.taken()
 
-    cdef int next_change(self, Rows* inputs) noexcept nogil:
+    cdef int next_change(self) noexcept nogil:
         """The input whose row in turn is the first in order of tick and change, -1 after the last."""
         cdef int i, first = -1
         for i in range(INPUTS):
-            if inputs[i].at < inputs[i].size and (
-                first < 0 or told(&inputs[i], TICK) < told(&inputs[first], TICK)
-                or (told(&inputs[i], TICK) == told(&inputs[first], TICK)
-                    and told(&inputs[i], CHANGE) < told(&inputs[first], CHANGE))):
+            if is_left(&self.given[i]) and (
+                    first < 0 or is_before(self.given[i].rows, self.given[i].at, self.given[first].rows, self.given[first].at)):
                 first = i
         return first
 
-    cdef void run(self, Rows* inputs) noexcept nogil:
+    cdef void run_all(self) noexcept nogil:
         cdef Rows* rows
         cdef int first, i
         cdef int64_t tick, change
         while True:
-            first = self.next_change(inputs)
+            first = self.next_change()
             if first < 0:
                 return
-            tick = told(&inputs[first], TICK)
-            change = told(&inputs[first], CHANGE)
+            tick = told(&self.given[first], TICK)
+            change = told(&self.given[first], CHANGE)
             for i in range(first, INPUTS):
-                rows = &inputs[i]
-                while rows.at < rows.size and told(rows, TICK) == tick and told(rows, CHANGE) == change:
+                rows = &self.given[i]
+                while is_left(rows) and told(rows, TICK) == tick and told(rows, CHANGE) == change:
                     if i == EDGES:
                         self.take_edge(rows)
                     else:
@@ -352,29 +327,21 @@ cdef class PathClosure:
             self.act()
             self.show(tick, change)
 
-    def feed(self, tuple edges not None, tuple nodes=None, tuple asked=None):
-        """Takes changes in order of tick and change, each input as columns, tick, change and weight; gives what they change
-        in the same form. Nodes, given or asked for, are rows (tags..., node); those given are (tags...) if the source is a
-        constant."""
-        cdef Rows inputs[INPUTS]
-        memset(inputs, 0, sizeof(inputs))
-        open_rows(&inputs[EDGES], edges, self.tags + 2)
-        if nodes is not None:
-            open_rows(&inputs[NODES], nodes, self.tags + (not self.has_source))
-        if asked is not None:
-            if not self.demanded:
-                raise ValueError("the closure was made without sources that are asked for")
-            open_rows(&inputs[ASKED], asked, self.tags + 1)
-        with nogil:
-            self.run(inputs)
+    cdef int apply(self) except -1:
+        """Nodes, given or asked for, are rows (tags..., node); those given are (tags...) if the source is a constant."""
+        cdef int i
+        for i in range(INPUTS):
+            self.given[i].at = 0
+        self.run_all()
+        self.give_back()
         if self.d.full:
-            self.written.size = 0
+            self.out.rows.size = 0
             raise MemoryError("more pairs of nodes are connected than can be numbered")
         if self.negative:
             self.negative = False
-            self.written.size = 0
+            self.out.rows.size = 0
             raise ValueError("a row was taken back that was not there")
-        return self.taken()
+        return 0
 
     @property
     def stats(self):

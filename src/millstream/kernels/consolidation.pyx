@@ -3,81 +3,90 @@
 Rows come in order of (tick, change); those with both equal are one change.
 """
 
-cimport numpy as cnp
 from libc.stdint cimport int64_t
 
+from millstream.kernels.deltas cimport Deltas, check_widths
 from millstream.kernels.group cimport (
-    Group, Written, group_close, group_open, group_take, group_write, written_close, written_open, written_take,
+    CHANGE, TICK, WEIGHT, Group, Written, group_close, group_open, group_take, group_write,
 )
-from millstream.kernels.sides cimport LEFT, NEITHER, check_deltas, next_side
-
-cnp.import_array()
+from millstream.kernels.sides cimport LEFT, NEITHER, next_side, same_change
 
 
-def consolidate(const int64_t[:, :] columns, const int64_t[::1] tick, const int64_t[::1] change, const int64_t[::1] weight):
-    """The same deltas consolidated, as columns, tick, change, weight; None if they are, because no change has two rows."""
-    cdef int64_t n = tick.shape[0], i = 0
+cdef bint is_consolidated(const Written* rows) noexcept nogil:
+    """Whether that is plain, because no change has two rows."""
+    cdef int64_t i
+    for i in range(rows.size):
+        if rows.columns[rows.width + WEIGHT][i] == 0 or (i and same_change(rows, i - 1, i)):
+            return False
+    return True
+
+
+cdef inline void write_change(Group* group, Written* into, const Written* last, int64_t row) noexcept nogil:
+    """Writes what was collected as the change of a row."""
+    group_write(group, into, last.columns[last.width + TICK][row], last.columns[last.width + CHANGE][row])
+
+
+cdef Deltas consolidated_rows(Deltas given):
+    """The rows consolidated: the same object if they are."""
+    cdef Written* rows = &given.rows
+    cdef Deltas found
     cdef Group group
-    cdef Written written
-    check_deltas(columns, columns.shape[1], tick, change, weight)
-    with nogil:
-        while i < n and weight[i] != 0 and (i == 0 or tick[i] != tick[i - 1] or change[i] != change[i - 1]):
-            i += 1
-    if i == n:
-        return None
-    open_both(&group, &written, columns.shape[1])
-    with nogil:
-        for i in range(n):
-            if i and (tick[i] != tick[i - 1] or change[i] != change[i - 1]):
-                group_write(&group, &written, tick[i - 1], change[i - 1])
-            group_take(&group, columns, i, weight[i])
-        group_write(&group, &written, tick[n - 1], change[n - 1])
-    return close_both(&group, &written)
+    cdef int64_t i
+    if is_consolidated(rows):
+        return given
+    found = Deltas(width=rows.width)
+    group = Group(0, 0, NULL, NULL, NULL, 0, 0)
+    group_open(&group, rows.width)
+    for i in range(rows.size):
+        if i and not same_change(rows, i - 1, i):
+            write_change(&group, &found.rows, rows, i - 1)
+        group_take(&group, rows, i)
+    write_change(&group, &found.rows, rows, rows.size - 1)
+    group_close(&group)
+    return found
 
 
-def merge(const int64_t[:, :] left, const int64_t[::1] left_tick, const int64_t[::1] left_change, const int64_t[::1] left_weight,
-          const int64_t[:, :] right, const int64_t[::1] right_tick, const int64_t[::1] right_change,
-          const int64_t[::1] right_weight):
+cdef Deltas merged_rows(Deltas left, Deltas right):
     """The sum of two, consolidated."""
-    cdef int64_t i = 0, j = 0, at_tick = 0, at_change = 0, tick, change
+    cdef Written* rows
+    cdef Written* last = NULL
+    cdef int64_t taken[2]
+    cdef int64_t last_row = 0
     cdef int side
+    cdef Deltas found
     cdef Group group
-    cdef Written written
-    check_deltas(left, left.shape[1], left_tick, left_change, left_weight)
-    check_deltas(right, left.shape[1], right_tick, right_change, right_weight)
-    open_both(&group, &written, left.shape[1])
-    with nogil:
-        while True:
-            side = next_side(left_tick, left_change, i, right_tick, right_change, j)
-            if side == NEITHER:
-                break
-            tick = left_tick[i] if side == LEFT else right_tick[j]
-            change = left_change[i] if side == LEFT else right_change[j]
-            if tick != at_tick or change != at_change:
-                group_write(&group, &written, at_tick, at_change)
-                at_tick = tick
-                at_change = change
-            if side == LEFT:
-                group_take(&group, left, i, left_weight[i])
-                i += 1
-            else:
-                group_take(&group, right, j, right_weight[j])
-                j += 1
-        group_write(&group, &written, at_tick, at_change)
-    return close_both(&group, &written)
+    check_widths([right], left.rows.width)
+    if not right.rows.size:
+        return left
+    if not left.rows.size:
+        return right
+    found = Deltas(width=left.rows.width)
+    group = Group(0, 0, NULL, NULL, NULL, 0, 0)
+    group_open(&group, left.rows.width)
+    taken[0] = taken[1] = 0
+    while True:
+        side = next_side(&left.rows, taken[0], &right.rows, taken[1])
+        if side == NEITHER:
+            break
+        rows = &left.rows if side == LEFT else &right.rows
+        if last != NULL and (
+                rows.columns[rows.width + TICK][taken[side]] != last.columns[last.width + TICK][last_row]
+                or rows.columns[rows.width + CHANGE][taken[side]] != last.columns[last.width + CHANGE][last_row]):
+            write_change(&group, &found.rows, last, last_row)
+        group_take(&group, rows, taken[side])
+        last = rows
+        last_row = taken[side]
+        taken[side] += 1
+    write_change(&group, &found.rows, last, last_row)
+    group_close(&group)
+    return found
 
 
-cdef int open_both(Group* group, Written* written, int width) except -1:
-    group[0] = Group(0, 0, NULL, NULL, NULL, 0, 0)
-    written[0] = Written(0, NULL, 0, 0)
-    group_open(group, width)
-    written_open(written, width)
-    return 0
+def consolidated(Deltas deltas not None):
+    """Equal rows of a change summed, zeros dropped; rows come in order of (tick, change)."""
+    return consolidated_rows(deltas)
 
 
-cdef tuple close_both(Group* group, Written* written):
-    try:
-        return written_take(written)
-    finally:
-        group_close(group)
-        written_close(written)
+def merged(Deltas left not None, Deltas right not None):
+    """The sum of two, both consolidated: rows with equal tick and change become one change."""
+    return merged_rows(left, right)

@@ -1,8 +1,8 @@
-from millstream.kernels.distinct import Distinct
-from millstream.kernels.groups import GroupTable
+from collections.abc import Sequence
 
-class RowCounts:
-    def accumulate(self, table: GroupTable, place: int, operand: int, distinct: Distinct | None, /) -> None: ...
+from millstream.kernels.groups import Accumulator
 
-class Counts:
-    def accumulate(self, table: GroupTable, place: int, operand: int, distinct: Distinct | None, /) -> None: ...
+class RowCounts(Accumulator): ...
+
+class Counts(Accumulator):
+    def __init__(self, *, operand: int = -1, distinct: Sequence[int] | None = None) -> None: ...

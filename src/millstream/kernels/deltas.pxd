@@ -27,6 +27,7 @@ cdef class Deltas:
     cdef void clear(self) noexcept nogil
     cdef void room(self, int64_t more) noexcept nogil
     cdef void take(self, Deltas other) noexcept nogil
+    cdef void copy_column(self, int place, Deltas other, int of) noexcept nogil
 
 
 cdef class Operator:
@@ -36,6 +37,9 @@ cdef class Operator:
     cdef readonly tuple inputs
 
     cdef int apply(self) except -1
+
+
+cdef int check_widths(inputs, int width) except -1
 
 
 cdef class Arrivals:

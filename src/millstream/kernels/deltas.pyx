@@ -73,6 +73,11 @@ cdef class Deltas:
             memcpy(self.rows.columns[place] + self.rows.size, other.rows.columns[place], other.rows.size * sizeof(int64_t))
         self.rows.size += other.rows.size
 
+    cdef void copy_column(self, int place, Deltas other, int of) noexcept nogil:
+        """A column of another, of as many rows."""
+        if self.rows.size:
+            memcpy(self.rows.columns[place], other.rows.columns[of], self.rows.size * sizeof(int64_t))
+
     def __len__(self):
         return self.rows.size
 
@@ -134,6 +139,9 @@ cdef class Operator:
 
     def __cinit__(self, inputs, int width, *args, **kwargs):
         self.inputs = tuple(inputs)
+        for given in self.inputs:
+            if not isinstance(given, Deltas):
+                raise TypeError(f"expected Deltas, got {given!r}")
         self.out = Deltas(width=width)
 
     def __init__(self, inputs, int width, *args, **kwargs):
@@ -181,6 +189,16 @@ cdef class PythonOperator(Operator):
     def changed(self, *inputs):
         """What changes of its inputs, one argument each, make of its output."""
         raise NotImplementedError
+
+
+cdef int check_widths(inputs, int width) except -1:
+    """That these are deltas of so many columns."""
+    for given in inputs:
+        if not isinstance(given, Deltas):
+            raise TypeError(f"expected Deltas, got {given!r}")
+        if (<Deltas>given).rows.width != width:
+            raise ValueError(f"expected {width} columns, got {(<Deltas>given).rows.width}")
+    return 0
 
 
 cdef class Arrivals:

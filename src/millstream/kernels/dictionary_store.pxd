@@ -55,4 +55,6 @@ cdef class Store:
     cdef void forget(self, uint32_t number, Slot *slot) noexcept nogil
     cdef int64_t examine(self, int64_t slots) noexcept nogil
     cdef int touch_slot(self, int64_t id, int64_t until) except -1
+    cdef int hold_one(self, int64_t id) except -1
+    cdef int release_one(self, int64_t id, int64_t at) except -1
     cdef int check_live(self, int64_t term_id) except -1

@@ -226,7 +226,6 @@ cdef class Store:
         cdef int64_t i, until_one = 0
         cdef const int64_t[:] until_each
         cdef bint each = isinstance(until, np.ndarray)
-        cdef Slot *slot
         if each:
             until_each = until
             if until_each.shape[0] != ids.shape[0]:
@@ -234,14 +233,7 @@ cdef class Store:
         else:
             until_one = until
         for i in range(ids.shape[0]):
-            if 0 <= kind_of(ids[i]) <= TYPED:
-                slot = self.slot_of(ids[i])
-                if slot == NULL:
-                    self.check_live(ids[i])
-                if each:
-                    until_one = until_each[i]
-                if until_one > slot.keep_until:
-                    slot.keep_until = until_one
+            self.touch_slot(ids[i], until_each[i] if each else until_one)
 
     def touch_one(self, int64_t id, int64_t until):
         """As `touch` with one id."""
@@ -257,40 +249,43 @@ cdef class Store:
                 slot.keep_until = until
         return 0
 
-    def touch_two(self, int64_t a, int64_t b, int64_t until):
-        """As `touch` with two ids and one time."""
-        self.touch_slot(a, until)
-        self.touch_slot(b, until)
-
     def hold(self, const int64_t[:] ids):
         """Keeps the terms of ids until as many releases."""
         cdef int64_t i
-        cdef Slot *slot
         for i in range(ids.shape[0]):
-            if 0 <= kind_of(ids[i]) <= TYPED:
-                slot = self.slot_of(ids[i])
-                if slot == NULL:
-                    self.check_live(ids[i])
-                if slot.holds & MAX_HOLDS == MAX_HOLDS:
-                    raise OverflowError(f"id {ids[i]} is held {MAX_HOLDS} times")
-                slot.holds += 1
+            self.hold_one(ids[i])
+
+    cdef int hold_one(self, int64_t id) except -1:
+        cdef Slot *slot
+        if 0 <= kind_of(id) <= TYPED:
+            slot = self.slot_of(id)
+            if slot == NULL:
+                self.check_live(id)
+            if slot.holds & MAX_HOLDS == MAX_HOLDS:
+                raise OverflowError(f"id {id} is held {MAX_HOLDS} times")
+            slot.holds += 1
+        return 0
 
     def release(self, const int64_t[:] ids, int64_t at):
         """Ends a hold of each id; the terms are kept until `at` at least, and until the batch is settled."""
         cdef int64_t i
-        cdef Slot *slot
         for i in range(ids.shape[0]):
-            if 0 <= kind_of(ids[i]) <= TYPED:
-                slot = self.slot_of(ids[i])
-                if slot == NULL:
-                    self.check_live(ids[i])
-                if slot.holds & MAX_HOLDS == 0:
-                    raise ValueError(f"id {ids[i]} is released more often than held")
-                if slot.holds == 1 and not self.pend(<uint32_t>ids[i], slot):
-                    raise MemoryError
-                slot.holds -= 1
-                if at > slot.keep_until:
-                    slot.keep_until = at
+            self.release_one(ids[i], at)
+
+    cdef int release_one(self, int64_t id, int64_t at) except -1:
+        cdef Slot *slot
+        if 0 <= kind_of(id) <= TYPED:
+            slot = self.slot_of(id)
+            if slot == NULL:
+                self.check_live(id)
+            if slot.holds & MAX_HOLDS == 0:
+                raise ValueError(f"id {id} is released more often than held")
+            if slot.holds == 1 and not self.pend(<uint32_t>id, slot):
+                raise MemoryError
+            slot.holds -= 1
+            if at > slot.keep_until:
+                slot.keep_until = at
+        return 0
 
     def forget_before(self, int64_t mark):
         """What is needed until an earlier time only may be forgotten, from the next settle() on."""

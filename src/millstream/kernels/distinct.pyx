@@ -9,14 +9,13 @@ import cython
 
 from libc.stdint cimport int32_t, int64_t
 
-from millstream.kernels.arrays cimport word_at
-from millstream.kernels.groups cimport GroupTable
+from millstream.kernels.group cimport WEIGHT, Written
 from millstream.kernels.growing cimport growing_close, growing_room
 from millstream.kernels.keyed cimport keyed_at, keyed_close, keyed_drop, keyed_get, keyed_hash, keyed_open
 
 
 @cython.final
-cdef class Distinct:
+cdef class DistinctTuples:
     """The multiplicities of tuples of the columns at some places."""
 
     def __cinit__(self, places):
@@ -48,21 +47,18 @@ cdef class Distinct:
             keyed_drop(&self.tuples, number)
         return <int64_t>after - <int64_t>before
 
-    cdef int64_t* weigh(self, GroupTable table) except NULL:
-        """The weights of distinct tuples for the rows that the table has entered."""
+    cdef int64_t* weigh(self, const Written* rows, const int64_t* slots, int64_t count) noexcept nogil:
+        """The weights of distinct tuples for the first rows, of groups with these slots."""
         cdef int64_t* key = <int64_t*>self.key.data
         cdef int64_t* places = <int64_t*>self.places.data
         cdef int64_t* into
         cdef int64_t row
         cdef int i
-        if self.last >= table.width:
-            raise ValueError(f"there is no column {self.last} among {table.width}")
-        growing_room(&self.into, table.row_count, sizeof(int64_t))
+        growing_room(&self.into, count, sizeof(int64_t))
         into = <int64_t*>self.into.data
-        with nogil:
-            for row in range(table.row_count):
-                key[0] = table.slots[row]
-                for i in range(self.tuples.width - 1):
-                    key[1 + i] = word_at(&table.columns, row, places[i])
-                into[row] = self.take(table.weights[row])
+        for row in range(count):
+            key[0] = slots[row]
+            for i in range(self.tuples.width - 1):
+                key[1 + i] = rows.columns[places[i]][row]
+            into[row] = self.take(rows.columns[rows.width + WEIGHT][row])
         return into

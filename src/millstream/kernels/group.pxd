@@ -69,13 +69,17 @@ cdef inline int64_t* group_row(Group* group) noexcept nogil:
     return group.rows + (group.size - 1) * group.stride
 
 
-cdef inline void group_take(Group* group, const int64_t[:, :] columns, int64_t row, int64_t weight) noexcept nogil:
+cdef inline void read_row(int64_t* into, const Written* rows, int64_t row) noexcept nogil:
+    cdef int column
+    for column in range(rows.width):
+        into[column] = rows.columns[column][row]
+
+
+cdef inline void group_take(Group* group, const Written* rows, int64_t row) noexcept nogil:
     """Copies a row in."""
     cdef int64_t* values = group_row(group)
-    cdef int column
-    for column in range(group.width):
-        values[column] = columns[row, column]
-    values[group.width] = weight
+    read_row(values, rows, row)
+    values[group.width] = rows.columns[rows.width + WEIGHT][row]
 
 
 cdef inline int group_compare(Group* group, int32_t a, int32_t b) noexcept nogil:

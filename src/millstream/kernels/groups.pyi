@@ -1,15 +1,19 @@
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
+from millstream.kernels.deltas import Deltas, Operator
+from millstream.kernels.keeping import Keeper
 
-Column = NDArray[np.int64]
+class Accumulator:
+    operand: int
 
-class GroupTable:
-    def __init__(self, width: int, keys: Sequence[int], results: int) -> None: ...
-    def enter(self, columns: Column, tick: Column, change: Column, weight: Column) -> None: ...
-    def enter_nothing(self, tick: int, change: int) -> None: ...
-    def emit(self) -> tuple[Column, Column, Column, Column, Column | None, Column | None]: ...
-    def shown(self) -> Column: ...
+class GroupTable(Operator):
+    def __init__(
+        self,
+        inputs: Sequence[Deltas],
+        width: int,
+        keys: Sequence[int],
+        accumulators: Sequence[Accumulator],
+        keeper: Keeper,
+    ) -> None: ...
     @property
     def stats(self) -> dict[str, int]: ...

@@ -9,28 +9,28 @@ A batch goes through in three steps, so that each loop does one thing:
     enter        rows to slots. An *event* is a group touched by a change: the change's number of rows ends at `row_end`, its
                  events at `event_end`, and `event_rows` says how many rows the group has then.
     accumulate   each accumulator takes the rows change by change and writes its result at every event
-    emit         events to output: the row shown before with weight -1, the new one with 1, unless they are equal
+    show         events to output: the row shown before with weight -1, the new one with 1, unless they are equal
 
 Invariants
-- Slots are given again only after `emit`, so that within a batch a slot is one group, however often that dies and revives.
+- Slots are given again only after a batch, so that within it a slot is one group, however often that dies and revives.
 - A group without rows leaves all accumulators in their initial state: they are exact, and nothing has to be told to forget.
-- Without key columns there is one group, shown from `enter_nothing` on, whatever rows it has.
+- Without key columns there is one group, shown from `begin` on, whatever rows it has.
+- The terms of results are held while their row is shown.
 """
 
 import cython
-import numpy as np
 
-cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy
 
-from millstream.kernels.arrays cimport Strided, read_array, word_at
-from millstream.kernels.dictionary_values cimport TYPED, kind_of
+from millstream.kernels.deltas cimport Deltas, Operator, check_widths
+from millstream.kernels.distinct cimport DistinctTuples
+from millstream.kernels.group cimport CHANGE, TICK, WEIGHT, Written, write_row
 from millstream.kernels.growing cimport growing_close, growing_room
+from millstream.kernels.keeping cimport Keeper
 from millstream.kernels.keyed cimport (
     keyed_at, keyed_bytes, keyed_close, keyed_drop, keyed_get, keyed_hash, keyed_open,
 )
-
-cnp.import_array()
 
 cdef enum:
     # Places of words behind the key.
@@ -40,29 +40,66 @@ cdef enum:
     RESULTS = 3
 
 
-@cython.final
-cdef class GroupTable:
-    """Groups of rows of `width` columns by those at `keys`, each with so many results."""
+cdef class Accumulator:
+    """Takes the rows that a table of groups has entered, and writes the result at each of its events.
 
-    def __cinit__(self, int width, keys, int results):
-        if width < 0 or results < 0 or not all(0 <= place < width for place in keys):
-            raise ValueError(f"keys {keys} are not places among {width} columns")
-        self.width = width
-        self.results_width = results
+    `operand` is the column it reads, -1 for none; `distinct` are those whose repetitions within a group do not count.
+    """
+
+    def __cinit__(self, *args, int operand=-1, distinct=None, **kwargs):
+        self.operand = operand
+        self.distinct = None if distinct is None else DistinctTuples(distinct)
+
+    cdef int64_t* weights(self, GroupTable table) noexcept:
+        """The weights of the rows entered, or of what they have that is distinct."""
+        if self.distinct is None:
+            return table.rows.columns[table.rows.width + WEIGHT]
+        return self.distinct.weigh(table.rows, table.slots, table.row_count)
+
+    cdef int accumulate(self, GroupTable table, int place) except -1:
+        raise NotImplementedError
+
+    cdef int check(self, int width) except -1:
+        """That the columns it reads are there."""
+        if not -1 <= self.operand < width:
+            raise ValueError(f"there is no column {self.operand} among {width}")
+        if self.distinct is not None and self.distinct.last >= width:
+            raise ValueError(f"there is no column {self.distinct.last} among {width}")
+        return 0
+
+
+@cython.final
+cdef class GroupTable(Operator):
+    """Groups rows by the columns at `keys`; gives the keys, then a column an accumulator, -1 without a value.
+
+    After every change each group whose row is another than before takes that back and gives the new one.
+    """
+
+    def __cinit__(self, inputs, int width, keys, accumulators, Keeper keeper not None):
+        (self.given,) = self.inputs
+        self.accumulators = tuple(accumulators)
+        self.results_width = len(self.accumulators)
+        check_widths([self.out], len(keys) + self.results_width)
+        if not all(0 <= place < self.given.rows.width for place in keys):
+            raise ValueError(f"keys {keys} are not places among {self.given.rows.width} columns")
+        for accumulator in self.accumulators:
+            if not isinstance(accumulator, Accumulator):
+                raise TypeError(f"expected an Accumulator, got {accumulator!r}")
+            (<Accumulator>accumulator).check(self.given.rows.width)
+        self.keeper = keeper
+        self.rows = &self.given.rows
         self.stamp = 1
-        keyed_open(&self.groups, len(keys), RESULTS + results)
+        keyed_open(&self.groups, len(keys), RESULTS + self.results_width)
         growing_room(&self.places, len(keys), sizeof(int64_t))
-        growing_room(&self.key, len(keys), sizeof(int64_t))
+        growing_room(&self.row, width, sizeof(int64_t))
         for i, place in enumerate(keys):
             (<int64_t*>self.places.data)[<int64_t>i] = place
-        self.make_room(1)
 
     def __dealloc__(self):
         keyed_close(&self.groups)
         growing_close(&self.places)
-        growing_close(&self.key)
+        growing_close(&self.row)
         growing_close(&self.slots_block)
-        growing_close(&self.weights_block)
         growing_close(&self.changes_block)
         growing_close(&self.event_slots_block)
         growing_close(&self.event_rows_block)
@@ -76,25 +113,15 @@ cdef class GroupTable:
     cdef int64_t slot_count(self) noexcept nogil:
         return self.groups.records.size
 
-    cdef int check(self, int place, int operand) except -1:
-        """That an accumulator's arguments fit; operand -1 stands for none."""
-        if not 0 <= place < self.results_width:
-            raise ValueError(f"there is no result {place} among {self.results_width}")
-        if not -1 <= operand < self.width:
-            raise ValueError(f"there is no column {operand} among {self.width}")
-        return 0
-
     # Entering.
 
     cdef void make_room(self, int64_t rows) noexcept nogil:
         growing_room(&self.slots_block, rows, sizeof(int64_t))
-        growing_room(&self.weights_block, rows, sizeof(int64_t))
         growing_room(&self.changes_block, rows, sizeof(Change))
         growing_room(&self.event_slots_block, rows, sizeof(int64_t))
         growing_room(&self.event_rows_block, rows, sizeof(int64_t))
         growing_room(&self.results_block, rows * self.results_width, sizeof(int64_t))
         self.slots = <int64_t*>self.slots_block.data
-        self.weights = <int64_t*>self.weights_block.data
         self.changes = <Change*>self.changes_block.data
         self.event_slots = <int64_t*>self.event_slots_block.data
         self.event_rows = <int64_t*>self.event_rows_block.data
@@ -103,11 +130,11 @@ cdef class GroupTable:
         self.change_count = 0
 
     cdef int64_t group_of(self, int64_t row) noexcept nogil:
-        cdef int64_t* key = <int64_t*>self.key.data
+        cdef int64_t* key = <int64_t*>self.row.data
         cdef int64_t* places = <int64_t*>self.places.data
         cdef int i
         for i in range(self.groups.width):
-            key[i] = word_at(&self.columns, row, places[i])
+            key[i] = self.rows.columns[places[i]][row]
         return keyed_get(&self.groups, key, keyed_hash(&self.groups, key))
 
     cdef void touch(self, int64_t slot) noexcept nogil:
@@ -134,49 +161,46 @@ cdef class GroupTable:
         self.stamp += 1
         return sound
 
-    cdef bint enter_rows(self, Strided* tick, Strided* change, Strided* weight) noexcept nogil:
-        cdef int64_t n = self.columns.rows, i, slot, at_tick, number
+    cdef bint enter_rows(self) noexcept nogil:
+        cdef int64_t n = self.rows.size, i, slot
+        cdef int64_t* ticks = self.rows.columns[self.rows.width + TICK]
+        cdef int64_t* numbers = self.rows.columns[self.rows.width + CHANGE]
+        cdef int64_t* weights = self.rows.columns[self.rows.width + WEIGHT]
         cdef bint sound = True
         self.make_room(n)
         for i in range(n):
             slot = self.group_of(i)
             self.slots[i] = slot
-            self.weights[i] = word_at(weight, i, 0)
-            keyed_at(&self.groups, slot)[self.groups.width + ROWS] += self.weights[i]
+            keyed_at(&self.groups, slot)[self.groups.width + ROWS] += weights[i]
             self.touch(slot)
-            at_tick = word_at(tick, i, 0)
-            number = word_at(change, i, 0)
-            if i + 1 == n or at_tick != word_at(tick, i + 1, 0) or number != word_at(change, i + 1, 0):
-                sound &= self.close_change(i + 1, at_tick, number)
+            if i + 1 == n or ticks[i] != ticks[i + 1] or numbers[i] != numbers[i + 1]:
+                sound &= self.close_change(i + 1, ticks[i], numbers[i])
         self.row_count = n
         return sound
 
-    def enter(self, columns, tick, change, weight):
-        """Takes the rows of a batch into their groups; the columns are read until `emit`."""
-        cdef Strided ticks, changes, weights
-        cdef bint sound
-        self.make_room(0)
-        read_array(columns, 2, &self.columns)
-        read_array(tick, 1, &ticks)
-        read_array(change, 1, &changes)
-        read_array(weight, 1, &weights)
-        if self.columns.width != self.width or not (ticks.rows == changes.rows == weights.rows == self.columns.rows):
-            raise ValueError(f"expected {self.width} columns of one length")
-        self.column_array = columns
-        with nogil:
-            sound = self.enter_rows(&ticks, &changes, &weights)
-        if not sound:
+    def begin(self, int64_t at_tick, int64_t change):
+        """Without keys, the row of the one group there is: a change without rows touches it."""
+        cdef int64_t* key = <int64_t*>self.row.data
+        if self.groups.width == 0:
+            self.make_room(1)
+            self.touch(keyed_get(&self.groups, key, keyed_hash(&self.groups, key)))
+            self.close_change(0, at_tick, change)
+            self.finish()
+
+    cdef int apply(self) except -1:
+        if not self.enter_rows():
             raise ValueError("more rows of a group left than had entered")
+        return self.finish()
 
-    def enter_nothing(self, int64_t tick, int64_t change):
-        """A change without rows, that touches the one group there is without keys."""
-        if self.groups.width:
-            raise ValueError("only a group without keys has an output row over nothing")
-        self.make_room(1)
-        self.touch(keyed_get(&self.groups, <int64_t*>self.key.data, keyed_hash(&self.groups, <int64_t*>self.key.data)))
-        self.close_change(0, tick, change)
+    # Showing.
 
-    # Emitting.
+    cdef int finish(self) except -1:
+        cdef int place
+        for place in range(self.results_width):
+            (<Accumulator>self.accumulators[place]).accumulate(self, place)
+        self.show_events()
+        self.drop_empty()
+        return 0
 
     cdef void drop_empty(self) noexcept nogil:
         cdef int64_t i
@@ -198,106 +222,55 @@ cdef class GroupTable:
                 return True
         return False
 
-    cdef void show(self, Output* out, int64_t event, bint new) noexcept nogil:
-        """Writes the row that a group shows; a new one after its results have been put into the record."""
+    cdef int show(self, int64_t event, const Change* at, int weight) except -1:
+        """Writes the row that a group shows, which comes or goes."""
         cdef int64_t* group = keyed_at(&self.groups, self.event_slots[event])
-        cdef int64_t* into = out.words + out.rows
-        cdef int64_t made
+        cdef int64_t* row = <int64_t*>self.row.data
+        cdef int64_t* results = group + self.groups.width + RESULTS
         cdef int place
-        for place in range(self.groups.width):
-            into[0] = group[place]
-            into += out.stride
+        memcpy(row, group, self.groups.width * sizeof(int64_t))
+        memcpy(row + self.groups.width, results, self.results_width * sizeof(int64_t))
         for place in range(self.results_width):
-            made = group[self.groups.width + RESULTS + place]
-            into[0] = made
-            into += out.stride
-            if 0 <= kind_of(made) <= TYPED:
-                out.appeared += new
-                out.went += not new
-        into[2 * out.stride] = 1 if new else -1
-        out.rows += 1
+            if weight > 0:
+                self.keeper.hold_term(results[place])
+            else:
+                self.keeper.release_term(results[place], at.tick)
+        write_row(&self.out.rows, row, at.tick, at.number, weight)
+        return 0
 
-    cdef void show_events(self, Output* out) noexcept nogil:
-        cdef int64_t event, at = 0, was
+    cdef int show_events(self) except -1:
+        cdef int64_t event
         cdef int64_t* group
-        cdef int64_t* ticks = out.words + (self.groups.width + self.results_width) * out.stride
         cdef int64_t* results = <int64_t*>self.results_block.data
+        cdef Change* at = self.changes
         cdef bint before, after
         cdef int place
         for event in range(self.event_count):
-            while self.changes[at].event_end <= event:
+            while at.event_end <= event:
                 at += 1
             group = keyed_at(&self.groups, self.event_slots[event]) + self.groups.width
             before, after = group[SHOWN] != 0, self.groups.width == 0 or self.event_rows[event] > 0
             if before == after and (not after or not self.differs(event)):
                 continue
-            was = out.rows
             if before:
-                self.show(out, event, False)
+                self.show(event, at, -1)
             for place in range(self.results_width):
                 group[RESULTS + place] = results[place * self.event_count + event]
             group[SHOWN] = after
             if after:
-                self.show(out, event, True)
-            while was < out.rows:
-                ticks[was] = self.changes[at].tick
-                ticks[out.stride + was] = self.changes[at].number
-                was += 1
+                self.show(event, at, 1)
+        return 0
 
-    cdef object outside(self, Output* out, int64_t weight, int64_t count):
-        """The ids outside of inlined values in the results of output rows of one weight, None without any."""
-        cdef int64_t* results = out.words + self.groups.width * out.stride
-        cdef int64_t* weights = results + (self.results_width + 2) * out.stride
-        cdef int64_t* into
-        cdef int64_t row, made
-        cdef cnp.npy_intp length = count
-        cdef int place
-        if count == 0:
-            return None
-        array = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INT64, 0)
-        into = <int64_t*>cnp.PyArray_DATA(array)
-        for place in range(self.results_width):
-            for row in range(out.rows):
-                made = results[place * out.stride + row]
-                if weights[row] == weight and 0 <= kind_of(made) <= TYPED:
-                    into[0] = made
-                    into += 1
-        return array
-
-    def emit(self):
-        """The output of a batch after all accumulators: columns, tick, change, weight, and the ids of results outside of
-        inlined values that appeared and that went, None if there are none."""
-        cdef int width = self.groups.width + self.results_width
-        cdef cnp.npy_intp shape[2]
-        cdef Output out
-        shape[0], shape[1] = width + 3, 2 * self.event_count
-        array = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT64, 0)
-        out.words, out.stride = <int64_t*>cnp.PyArray_DATA(array), shape[1]
-        out.rows = out.appeared = out.went = 0
-        with nogil:
-            self.show_events(&out)
-            self.drop_empty()
-            self.make_room(0)
-        self.column_array = None
-        rows = slice(out.rows)
-        return (
-            array[:width, rows].T, array[width, rows], array[width + 1, rows], array[width + 2, rows],
-            self.outside(&out, 1, out.appeared), self.outside(&out, -1, out.went),
-        )
-
-    def shown(self):
-        """The ids of results outside of inlined values in all rows shown now."""
+    def close(self, int64_t at_tick):
+        """Lets go of the terms in the rows shown."""
         cdef int64_t slot
         cdef int64_t* group
         cdef int place
-        found = []
         for slot in range(self.groups.records.size):
             group = keyed_at(&self.groups, slot) + self.groups.width
             if group[ROWS] >= 0 and group[SHOWN]:
                 for place in range(self.results_width):
-                    if 0 <= kind_of(group[RESULTS + place]) <= TYPED:
-                        found.append(group[RESULTS + place])
-        return np.array(found, np.int64)
+                    self.keeper.release_term(group[RESULTS + place], at_tick)
 
     @property
     def stats(self):

@@ -55,9 +55,6 @@ cdef enum:
 cdef class IntervalJoin:
     """Matches of a connected pattern, from changes of its views."""
 
-    cdef Store store
-    cdef Matcher matcher
-
     def __cinit__(self):
         cdef int i
         # Cython hands out zeroed memory.
@@ -182,7 +179,8 @@ cdef class IntervalJoin:
                 self.run(n, &view[0], &a[0], &b[0], &now[0], &until[0], &op[0], &change[0])
         return self.matcher.size
 
-    cdef check(self, int64_t n, const int64_t* view, const int64_t* a, const int64_t* b, const int64_t* now, const int64_t* until):
+    cdef int check(self, int64_t n, const int64_t* view, const int64_t* a, const int64_t* b, const int64_t* now,
+                   const int64_t* until) except -1:
         """Refuses rows that the store cannot hold: a tick at or past FOREVER would never come to be due."""
         cdef int64_t views = 2 * self.store.views, i, wrong = 0, some_negative = 0
         # In sign bits, so that it is done for several rows at a time; a tick of FOREVER or more has bit 62 and not 63.
@@ -190,12 +188,13 @@ cdef class IntervalJoin:
             wrong |= view[i] | (views - 1 - view[i]) | a[i] | (~now[i] & (now[i] << 1)) | (~until[i] & (<int64_t>(<uint64_t>until[i] - 1) << 1))
             some_negative |= b[i]
         if wrong >= 0 and some_negative >= 0:
-            return
+            return 0
         for i in range(n):
             if not 0 <= view[i] < views or a[i] < 0 or (b[i] < 0 and not self.store.targets[view[i]].unary):
                 raise ValueError(f"row {i}: view {view[i]} or ids {a[i]}, {b[i]} out of range")
             if now[i] >= AGENDA_FOREVER or until[i] > AGENDA_FOREVER:
                 raise ValueError(f"row {i}: ticks {now[i]}, {until[i]} out of range: now is before FOREVER, until not after it")
+        return 0
 
     cdef void run(self, int64_t n, const int64_t* view, const int64_t* a, const int64_t* b, const int64_t* now,
                   const int64_t* until, const int64_t* op, const int64_t* change) noexcept nogil:

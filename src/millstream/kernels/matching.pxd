@@ -21,11 +21,12 @@ from millstream.kernels.store cimport (
 )
 
 cdef enum:
-    MORE_COLUMNS = 4
+    MORE_COLUMNS = 5
     CHANGE = 0                  # places of the further columns, after those of the visible variables
     START = 1
     UNTIL = 2
     WEIGHT = 3
+    NOW = 4                     # the tick of the change
 
 
 cdef struct Matcher:
@@ -248,6 +249,7 @@ cdef inline void finish(Matcher* matcher, int64_t first, int64_t change, int64_t
         fill(matcher, matcher.width + CHANGE, first, change)
         fill(matcher, matcher.width + START, first, low)
         fill(matcher, matcher.width + WEIGHT, first, weight)
+        fill(matcher, matcher.width + NOW, first, matcher.store.now)
 
 
 cdef inline void match_row(Matcher* matcher, int32_t number, int64_t low, int64_t high) noexcept nogil:

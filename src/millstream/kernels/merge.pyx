@@ -17,13 +17,13 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
 from millstream.kernels.agenda cimport (
-    CHUNK_NOTES, FOREVER, Agenda, Chunk, Note, agenda_bytes, agenda_close, agenda_open, agenda_pop, agenda_put,
+    CHUNK_NOTES, FOREVER, Chunk, Note, agenda_bytes, agenda_close, agenda_open, agenda_pop, agenda_put,
 )
 from millstream.kernels.group cimport (
-    Group, Written, group_close, group_open, group_row, group_write, written_close, written_open, written_take,
+    Written, group_close, group_open, group_row, group_write, written_close, written_open, written_take,
 )
 from millstream.kernels.memory cimport block_free
-from millstream.kernels.store cimport Records, record_free, record_new
+from millstream.kernels.store cimport record_free, record_new
 
 cnp.import_array()
 
@@ -36,16 +36,6 @@ NO_CHANGE = -1
 @cython.final
 cdef class TimeMerge:
     """Turns rows with intervals into consolidated deltas in time order."""
-
-    cdef int width
-    cdef int64_t stride         # values in a record: columns, weight, and one for the free list
-    cdef Records pending_rows
-    cdef Agenda agenda
-    cdef Group group            # rows of the change being collected
-    cdef bint open
-    cdef int64_t open_change
-    cdef int64_t open_tick
-    cdef Written out
 
     def __cinit__(self, int width):
         if width < 0:
@@ -98,6 +88,38 @@ cdef class TimeMerge:
             group_write(&self.group, &self.out, self.open_tick, self.open_change)
         self.open = False
 
+    cdef void begin(self, int64_t change, int64_t now) noexcept nogil:
+        """Rows of a change follow."""
+        if not self.open or change != self.open_change or now != self.open_tick:
+            self.close()
+            self.release(now)
+            self.open = True
+            self.open_change = change
+            self.open_tick = now
+
+    cdef void take(self, Rows* rows, const int* projection) noexcept nogil:
+        """As `push`, of rows of which some columns are taken, -1 for one that is never bound."""
+        cdef int64_t i, now, start, until, weight
+        cdef int64_t* values
+        cdef int column
+        for i in range(rows.size):
+            now = rows.now[i]
+            start = rows.start[i]
+            until = rows.until[i]
+            weight = rows.weight[i]
+            self.begin(rows.change[i], now)
+            if start > now:
+                values = self.pend(start, weight)
+            else:
+                values = group_row(&self.group)
+                values[self.width] = weight
+            for column in range(self.width):
+                values[column] = rows.columns[projection[column]][i] if projection[column] >= 0 else -1
+            if until < FOREVER:
+                values = self.pend(until, -weight)
+                for column in range(self.width):
+                    values[column] = rows.columns[projection[column]][i] if projection[column] >= 0 else -1
+
     def push(self, const int64_t[:, :] columns, const int64_t[::1] change, const int64_t[::1] now, const int64_t[::1] start,
              const int64_t[::1] until, const int64_t[::1] weight):
         """Takes rows in order of change; `now` is the tick of a row's change, and no row starts before it."""
@@ -110,12 +132,7 @@ cdef class TimeMerge:
             raise ValueError("columns differ in length")
         with nogil:
             for i in range(n):
-                if not self.open or change[i] != self.open_change or now[i] != self.open_tick:
-                    self.close()
-                    self.release(now[i])
-                    self.open = True
-                    self.open_change = change[i]
-                    self.open_tick = now[i]
+                self.begin(change[i], now[i])
                 if start[i] > now[i]:
                     values = self.pend(start[i], weight[i])
                 else:
@@ -132,10 +149,20 @@ cdef class TimeMerge:
         """Closes the open change unless its tick is later, lets time pass to `upto` (inclusive), and gives what was written:
         columns, tick, change (-1 for what fell due), weight."""
         with nogil:
-            if not self.open or self.open_tick <= upto:
-                self.close()
-                self.release(upto)
+            self.pass_time(upto)
         return written_take(&self.out)
+
+    cdef void pass_time(self, int64_t upto) noexcept nogil:
+        if not self.open or self.open_tick <= upto:
+            self.close()
+            self.release(upto)
+
+    cdef void give(self, Written* taken) noexcept nogil:
+        """Exchanges what was written for an empty buffer of the same width."""
+        cdef Written given = taken[0]
+        taken[0] = self.out
+        self.out = given
+        self.out.size = 0
 
     # Looking in
 

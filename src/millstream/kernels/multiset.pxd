@@ -104,9 +104,3 @@ cdef inline void multiset_widen(Multiset* rows) noexcept nogil:
     rows.records.data = data
     rows.bytes_each = wider
     rows.links += 1
-
-
-cdef inline void take_row(int64_t* into, const int64_t[:, :] columns, int64_t row, int width) noexcept nogil:
-    cdef int i
-    for i in range(width):
-        into[i] = columns[row, i]

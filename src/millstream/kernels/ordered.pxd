@@ -1,10 +1,10 @@
 """Ordered multisets of terms, for kernels (layout in ordered.pyx)."""
 
-from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from millstream.kernels.growing cimport Growing
 from millstream.kernels.store cimport Records
+from millstream.kernels.term_order cimport TermOrder
 
 cdef enum:
     DEEPEST = 512               # of a path: a treap of 2^31 nodes stays below 100
@@ -14,7 +14,7 @@ cdef struct Node:
     int64_t id
     int64_t count
     int64_t size                # the sum of counts below it, its own included
-    PyObject* key               # NULL until somebody asked for it
+    uint64_t key                # never contradicts the order; of terms other than numbers inside ids
     int32_t left
     int32_t right
     uint32_t priority
@@ -22,7 +22,7 @@ cdef struct Node:
 
 
 cdef class OrderedTerms:
-    cdef object key_of
+    cdef TermOrder terms
     cdef bint by_value
     cdef Records nodes
     cdef Growing roots
@@ -34,12 +34,12 @@ cdef class OrderedTerms:
     cdef Node* node(self, int32_t number) noexcept nogil
     cdef int32_t* root(self, int64_t tree) noexcept nogil
     cdef int64_t size(self, int64_t tree) noexcept nogil
-    cdef object key(self, int32_t number)
-    cdef int order(self, int64_t term_id, PyObject** key, int32_t number) except -2
+    cdef int read_key(self, int64_t term_id, uint64_t* key) except -1
+    cdef int order(self, int64_t term_id, uint64_t key, const Node* node) except -2
     cdef int put(self, int64_t tree, int64_t term_id, int64_t weight) except -1
     cdef int64_t pick(self, int64_t tree, int64_t place) noexcept nogil
     cdef void hang(self, int64_t tree, int32_t parent, int32_t was, int32_t number) noexcept nogil
-    cdef int grow(self, int64_t tree, int depth, int side, int64_t term_id, PyObject* key, int64_t weight) except -1
+    cdef int grow(self, int64_t tree, int depth, int side, int64_t term_id, uint64_t key, int64_t weight) except -1
     cdef void lift(self, int64_t tree, int32_t parent, int32_t above, int32_t number) noexcept nogil
     cdef void cut(self, int64_t tree, int32_t parent, int32_t number) noexcept nogil
     cdef void resize(self, Node* node) noexcept nogil

@@ -4,18 +4,15 @@ A node is a distinct term with its count; `size` sums the counts below it, so th
 generator of fixed seed, a parent's is never below its child's: depth is logarithmic whatever the order of arrival, and the shape decides
 nothing that is visible.
 
-Two numbers inside ids are compared here, exactly: by value, ties by lexical form and datatype; or, in term order, by their doubles, then
-the same way. For every other pair `key_of(id)` gives a key for each, distinct terms having distinct keys, and Python compares these; it must
-order numbers inside ids as is done here. Keys stay with their nodes.
+The order is that of values, ties broken by that of terms, or that of terms alone; so different terms never tie. Two numbers inside ids are
+compared here, exactly, as `term_order` would; every other pair there.
 """
 
 import cython
 import numpy as np
 
 cimport numpy as cnp
-from cpython.object cimport Py_LT, PyObject_RichCompareBool
-from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp
 
 from millstream.kernels.dictionary_values cimport (
@@ -25,6 +22,7 @@ from millstream.kernels.growing cimport growing_close, growing_room
 from millstream.kernels.memory cimport block_free
 from millstream.kernels.store cimport record_free, record_new
 from millstream.kernels.table cimport mix
+from millstream.kernels.term_order cimport TermOrder
 
 cnp.import_array()
 
@@ -68,16 +66,12 @@ cdef int order_by_term(int64_t a, int64_t b) noexcept nogil:
 cdef class OrderedTerms:
     """Multisets of ids by number; all are empty at first."""
 
-    def __cinit__(self, key_of, bint by_value):
-        self.key_of = key_of
+    def __cinit__(self, TermOrder terms not None, bint by_value):
+        self.terms = terms
         self.by_value = by_value
         self.nodes.free = -1
 
     def __dealloc__(self):
-        cdef int64_t number
-        for number in range(self.nodes.size):
-            if self.node(<int32_t>number).count > 0:
-                Py_XDECREF(self.node(<int32_t>number).key)
         block_free(self.nodes.data, self.nodes.capacity * sizeof(Node))
         growing_close(&self.roots)
 
@@ -99,28 +93,29 @@ cdef class OrderedTerms:
 
     # Order.
 
-    cdef object key(self, int32_t number):
-        cdef object made
-        if self.node(number).key == NULL:
-            made = self.key_of(self.node(number).id)
-            Py_INCREF(made)
-            self.node(number).key = <PyObject*>made
-        return <object>self.node(number).key
+    cdef int read_key(self, int64_t term_id, uint64_t* key) except -1:
+        if self.by_value:
+            return self.terms.order_key(term_id, key)
+        return self.terms.term_key(term_id, key)
 
-    cdef int order(self, int64_t term_id, PyObject** key, int32_t number) except -2:
-        """-1, 0 or 1 for a term beside a node's; the term's key is made when it is needed, and the caller's to let go."""
-        cdef int64_t other = self.node(number).id
-        cdef object made, beside
+    cdef int order(self, int64_t term_id, uint64_t key, const Node* node) except -2:
+        """-1, 0 or 1 for a term beside a node's; 0 only if it is the same."""
+        cdef int64_t other = node.id
+        cdef uint64_t other_key = node.key
+        cdef int found = 0
         if term_id == other:
             return 0
-        if is_number(term_id) and is_number(other):
-            return order_by_value(term_id, other) if self.by_value else order_by_term(term_id, other)
-        if key[0] == NULL:
-            made = self.key_of(term_id)
-            Py_INCREF(made)
-            key[0] = <PyObject*>made
-        beside = self.key(number)
-        return -1 if PyObject_RichCompareBool(<object>key[0], beside, Py_LT) else 1
+        if is_number(term_id):
+            if is_number(other):
+                return order_by_value(term_id, other) if self.by_value else order_by_term(term_id, other)
+            self.read_key(term_id, &key)
+        elif is_number(other):
+            self.read_key(other, &other_key)
+        if key != other_key:
+            return -1 if key < other_key else 1
+        if self.by_value:
+            found = self.terms.compare_order(term_id, other)
+        return found if found else self.terms.compare_terms(term_id, other)
 
     # Changing.
 
@@ -154,7 +149,7 @@ cdef class OrderedTerms:
         self.resize(upper)
         self.resize(lower)
 
-    cdef int grow(self, int64_t tree, int depth, int side, int64_t term_id, PyObject* key, int64_t weight) except -1:
+    cdef int grow(self, int64_t tree, int depth, int side, int64_t term_id, uint64_t key, int64_t weight) except -1:
         """Hangs a new node below the end of the path and lifts it to where its priority allows."""
         cdef int32_t number = record_new(&self.nodes, sizeof(Node))
         cdef Node* node = self.node(number)
@@ -162,8 +157,8 @@ cdef class OrderedTerms:
         self.state += 1
         node.id = term_id
         node.count = weight
-        node.size = weight
         node.key = key
+        node.size = weight
         node.left = -1
         node.right = -1
         node.priority = <uint32_t>mix(self.state)
@@ -197,36 +192,32 @@ cdef class OrderedTerms:
         """Adds so many of a term, or takes them away."""
         cdef int32_t at = self.root(tree)[0] - 1
         cdef int depth = 0, side = 0, i
-        cdef PyObject* key = NULL
+        cdef uint64_t key = 0
         if scale_of(term_id) > MAX_SCALE:
             raise ValueError(f"id {term_id} is no number")
-        try:
-            while at >= 0:
-                side = self.order(term_id, &key, at)
-                if side == 0:
-                    break
-                if depth + 1 == DEEPEST:
-                    raise RecursionError("a tree has become too deep")
-                self.path[depth] = at
-                depth += 1
-                at = self.node(at).left if side < 0 else self.node(at).right
-            if (self.node(at).count if at >= 0 else 0) + weight < 0:
-                raise ValueError(f"more of {term_id} left than had entered")
-            if at < 0:
-                if weight > 0:
-                    self.grow(tree, depth, side, term_id, key, weight)
-                    key = NULL
-                return 0
-        finally:
-            Py_XDECREF(key)
+        if not is_number(term_id):
+            self.read_key(term_id, &key)
+        while at >= 0:
+            side = self.order(term_id, key, self.node(at))
+            if side == 0:
+                break
+            if depth + 1 == DEEPEST:
+                raise RecursionError("a tree has become too deep")
+            self.path[depth] = at
+            depth += 1
+            at = self.node(at).left if side < 0 else self.node(at).right
+        if (self.node(at).count if at >= 0 else 0) + weight < 0:
+            raise ValueError(f"more of {term_id} left than had entered")
+        if at < 0:
+            if weight > 0:
+                self.grow(tree, depth, side, term_id, key, weight)
+            return 0
         for i in range(depth):
             self.node(self.path[i]).size += weight
         self.node(at).size += weight
         self.node(at).count += weight
         if self.node(at).count == 0:
-            key = self.node(at).key
             self.cut(tree, self.path[depth - 1] if depth else -1, at)
-            Py_XDECREF(key)
         return 0
 
     # Reading.

@@ -1,33 +1,28 @@
 from collections.abc import Sequence
 from typing import Protocol, TypedDict
 
-import numpy as np
-from numpy.typing import NDArray
-
+from millstream.kernels.deltas import Deltas, Operator
 from millstream.kernels.term_order import TermOrder
 
-Column = NDArray[np.int64]
-Rows = tuple[NDArray[np.int64], Column, Column, Column]
-
 class ByValue(Protocol):
-    def ranges(self, term_id: int, greater: bool, /) -> Sequence[tuple[int, int, int, int]]: ...
-    def matches(self, left: int, right: int, /) -> bool: ...
+    def matches(self, left: int, right: int) -> bool: ...
+    def ranges(self, term_id: int, greater: bool) -> list[tuple[int, int, int, int]]: ...
 
 class OrderedJoinStats(TypedDict):
     left: int
     right: int
     bytes: int
 
-class OrderedJoin:
+class OrderedJoin(Operator):
     def __init__(
         self,
-        widths: tuple[int, int],
+        inputs: Sequence[Deltas],
+        width: int,
         places: tuple[int, int],
         rising: bool,
         or_equal: bool,
         order: TermOrder,
         by_value: ByValue,
     ) -> None: ...
-    def apply(self, left: Rows, right: Rows) -> Rows: ...
     @property
     def stats(self) -> OrderedJoinStats: ...

@@ -13,24 +13,23 @@ asked of `by_value`.
 """
 
 import cython
-import numpy as np
 
-cimport numpy as cnp
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
+from millstream.kernels.deltas cimport check_widths
 from millstream.kernels.dictionary_values cimport (
     BOOLEAN, DATETIME, INCOMPARABLE, LANGUAGE, STRING, TYPED, ZONE_NONE, compare_inlined, instant_of, kind_of, payload_of, zone_of,
 )
+from millstream.kernels.group cimport WEIGHT, Written, group_row, read_row
 from millstream.kernels.memory cimport block_free, block_resize
 from millstream.kernels.ordered_rows cimport (
     ROW_IDS, ROW_WEIGHT, OrderedRows, first_from, row_enter, row_find, row_leave, row_of, rows_bytes, rows_close, rows_open,
 )
 from millstream.kernels.ordered_tree cimport Spot, tree_step
+from millstream.kernels.sides cimport LEFT, TwoSided
 from millstream.kernels.term_order cimport CLASS_SHIFT, FLOAT_TYPE, Text, TermOrder, key_of_double
-
-cnp.import_array()
 
 cdef enum:
     NUMBER_CLASS = 1
@@ -68,7 +67,7 @@ cdef inline uint64_t instant_key(int found, int64_t at_ms) noexcept nogil:
 
 
 @cython.final
-cdef class OrderedJoin:
+cdef class OrderedJoin(TwoSided):
     """Pairs of rows whose columns compare: left < right, or left > right."""
 
     cdef OrderedRows sides[2]
@@ -79,15 +78,14 @@ cdef class OrderedJoin:
     cdef TermOrder order
     cdef object by_value
     cdef int64_t* wanted        # the ids of the row at hand
-    cdef int64_t* out
-    cdef int64_t size
-    cdef int64_t capacity
-    cdef int64_t each           # values of a row written
 
-    def __cinit__(self, widths, places, bint rising, bint or_equal, TermOrder order not None, by_value):
+    def __cinit__(self, inputs, int width, places, bint rising, bint or_equal, TermOrder order not None, by_value):
+        cdef int widths[2]
         cdef int side
-        if len(widths) != 2 or len(places) != 2 or any(not 0 <= place < width for place, width in zip(places, widths)):
-            raise ValueError(f"expected two places in rows of two widths, got {places} in {widths}")
+        widths[0], widths[1] = self.left.rows.width, self.right.rows.width
+        check_widths([self.out], widths[0] + widths[1])
+        if len(places) != 2 or not (0 <= places[0] < widths[0] and 0 <= places[1] < widths[1]):
+            raise ValueError(f"expected two places in rows of two widths, got {places} in {widths[0]} and {widths[1]}")
         for side in range(2):
             self.places[side] = places[side]
             rows_open(&self.sides[side], widths[side])
@@ -96,15 +94,13 @@ cdef class OrderedJoin:
         self.or_equal = or_equal
         self.order = order
         self.by_value = by_value
-        self.each = self.sides[0].width + self.sides[1].width + 3
-        self.wanted = <int64_t*>block_resize(NULL, 0, max(self.sides[0].width, self.sides[1].width) * sizeof(int64_t))
+        self.wanted = <int64_t*>block_resize(NULL, 0, max(widths[0], widths[1]) * sizeof(int64_t))
 
     def __dealloc__(self):
         if self.made:
+            block_free(self.wanted, max(self.sides[0].width, self.sides[1].width) * sizeof(int64_t))
             rows_close(&self.sides[0])
             rows_close(&self.sides[1])
-            block_free(self.wanted, max(self.sides[0].width, self.sides[1].width) * sizeof(int64_t))
-            block_free(self.out, self.capacity * self.each * sizeof(int64_t))
 
     # Keys and ranges of values
 
@@ -199,27 +195,16 @@ cdef class OrderedJoin:
             return self.or_equal
         return (found < 0) == self.rising
 
-    cdef void write(self, int side, int64_t* other, int64_t tick, int64_t change, int64_t weight) noexcept nogil:
-        """The row at hand, of a side, with a row of the other."""
-        cdef int64_t capacity
-        cdef int64_t* into
+    cdef void put(self, int side, int64_t* other, int64_t weight) noexcept nogil:
+        """Collects the row at hand, of a side, with a row of the other."""
+        cdef int64_t* values = group_row(&self.group)
         cdef int left = self.sides[0].width, right = self.sides[1].width
-        if self.size == self.capacity:
-            capacity = max(64, self.capacity * 2)
-            self.out = <int64_t*>block_resize(
-                self.out, self.capacity * self.each * sizeof(int64_t), capacity * self.each * sizeof(int64_t))
-            self.capacity = capacity
-        into = self.out + self.size * self.each
-        memcpy(into, other if side else self.wanted, left * sizeof(int64_t))
-        memcpy(into + left, self.wanted if side else other, right * sizeof(int64_t))
-        into += left + right
-        into[0] = tick
-        into[1] = change
-        into[2] = weight
-        self.size += 1
+        memcpy(values, other if side else self.wanted, left * sizeof(int64_t))
+        memcpy(values + left, self.wanted if side else other, right * sizeof(int64_t))
+        values[left + right] = weight
 
-    cdef int probe(self, int side, Range* given, bint greater, int64_t tick, int64_t change, int64_t weight) except -1:
-        """Writes the row at hand with all rows of the other side that match in a range."""
+    cdef int probe(self, int side, Range* given, bint greater, int64_t weight) except -1:
+        """Collects the row at hand with all rows of the other side that match in a range."""
         cdef OrderedRows* rows = &self.sides[1 - side]
         cdef uint64_t last = given.last if greater else given.doubt_high, key
         cdef Spot spot = first_from(rows, given.doubt_low if greater else given.first)
@@ -234,11 +219,11 @@ cdef class OrderedJoin:
             row = row_of(rows, rows.tree.nodes[spot.leaf].entries[spot.place])
             other = row[ROW_IDS + self.places[1 - side]]
             if not given.doubt_low <= key <= given.doubt_high or (self.matches(other, own) if side else self.matches(own, other)):
-                self.write(side, row + ROW_IDS, tick, change, weight * row[ROW_WEIGHT])
+                self.put(side, row + ROW_IDS, weight * row[ROW_WEIGHT])
             if not tree_step(&rows.tree, &spot):
                 return 0
 
-    cdef int take(self, int side, int64_t tick, int64_t change, int64_t weight) except -1:
+    cdef int take(self, int side, int64_t weight) except -1:
         """One row of a side, its ids at hand."""
         cdef OrderedRows* rows = &self.sides[side]
         cdef Range given[MOST_RANGES]
@@ -249,7 +234,7 @@ cdef class OrderedJoin:
         if count == 0:
             return 0
         for i in range(count):
-            self.probe(side, given + i, greater, tick, change, weight)
+            self.probe(side, given + i, greater, weight)
         number = row_find(rows, self.wanted)
         if number < 0:
             row_enter(rows, self.wanted, given[0].doubt_low, weight)
@@ -260,47 +245,10 @@ cdef class OrderedJoin:
             row_leave(rows, number)
         return 0
 
-    cdef int feed(self, int side, const int64_t[:, :] columns, const int64_t[:] tick, const int64_t[:] change,
-                  const int64_t[:] weight, int64_t i) except -1:
-        cdef int column
-        for column in range(self.sides[side].width):
-            self.wanted[column] = columns[i, column]
-        return self.take(side, tick[i], change[i], weight[i])
-
-    def apply(self, left, right):
-        """What rows of both sides, each (columns, tick, change, weight) in order of (tick, change), make of the pairs; the same
-        pair may be written more than once in a change."""
-        cdef const int64_t[:, :] a_columns = left[0], b_columns = right[0]
-        cdef const int64_t[:] a_tick = left[1], a_change = left[2], a_weight = left[3]
-        cdef const int64_t[:] b_tick = right[1], b_change = right[2], b_weight = right[3]
-        cdef int64_t n = a_tick.shape[0], m = b_tick.shape[0], i = 0, j = 0
-        if a_columns.shape[1] != self.sides[0].width or b_columns.shape[1] != self.sides[1].width:
-            raise ValueError(f"expected {self.sides[0].width} and {self.sides[1].width} columns, "
-                             f"got {a_columns.shape[1]} and {b_columns.shape[1]}")
-        if not (a_columns.shape[0] == a_change.shape[0] == a_weight.shape[0] == n
-                and b_columns.shape[0] == b_change.shape[0] == b_weight.shape[0] == m):
-            raise ValueError("columns differ in length")
-        self.size = 0
-        while i < n or j < m:
-            if j == m or (i < n and (a_tick[i] < b_tick[j] or (a_tick[i] == b_tick[j] and a_change[i] <= b_change[j]))):
-                self.feed(0, a_columns, a_tick, a_change, a_weight, i)
-                i += 1
-            else:
-                self.feed(1, b_columns, b_tick, b_change, b_weight, j)
-                j += 1
-        return self.written()
-
-    cdef written(self):
-        cdef int64_t width = self.each - 3, i, column
-        columns = np.empty((width, self.size), np.int64)
-        more = np.empty((3, self.size), np.int64)
-        cdef int64_t[:, ::1] ids = columns, rest = more
-        for i in range(self.size):
-            for column in range(width):
-                ids[column, i] = self.out[i * self.each + column]
-            for column in range(3):
-                rest[column, i] = self.out[i * self.each + width + column]
-        return columns.T, more[0], more[1], more[2]
+    cdef int add(self, int side, int64_t row) except -1:
+        cdef Written* given = &self.left.rows if side == LEFT else &self.right.rows
+        read_row(self.wanted, given, row)
+        return self.take(side, given.columns[given.width + WEIGHT][row])
 
     @property
     def stats(self):

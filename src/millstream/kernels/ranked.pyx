@@ -3,7 +3,6 @@
 Errors are counted, not kept: while a group has one it has no result. So it is for the median while an operand is not a number: these
 are kept, as their keys say what they are, and counted.
 
-    terms.key_of(id) -> a key to order by (ordered.pyx)
     terms.is_number(id) -> whether a typed literal is a number                            MEDIAN
     terms.halve(id, id) -> the id of half a sum, -1 for an error                          MEDIAN
     terms.join(ids, counts) -> the id of all terms joined, -1 for an error                GROUP_CONCAT
@@ -13,14 +12,13 @@ import cython
 
 from libc.stdint cimport int64_t
 
-from millstream.kernels.arrays cimport word_at
 from millstream.kernels.dictionary cimport Dictionary
 from millstream.kernels.dictionary_values cimport POWER10, TYPED, is_number, kind_of, mantissa_of, scale_of
-from millstream.kernels.distinct cimport Distinct, weights_of
-from millstream.kernels.groups cimport GroupTable
+from millstream.kernels.groups cimport Accumulator, GroupTable
 from millstream.kernels.growing cimport Growing, growing_close, growing_room
 from millstream.kernels.ordered cimport OrderedTerms
 from millstream.kernels.results cimport int128, number_id
+from millstream.kernels.term_order cimport TermOrder
 
 cpdef enum Rank:
     FIRST = 0
@@ -35,7 +33,7 @@ cdef struct Faults:
 
 
 @cython.final
-cdef class Ranked:
+cdef class Ranked(Accumulator):
     """One of FIRST, LAST, MIDDLE and ALL of an operand's terms in each group."""
 
     cdef OrderedTerms ordered
@@ -44,13 +42,15 @@ cdef class Ranked:
     cdef object terms
     cdef int which
 
-    def __cinit__(self, Dictionary dictionary not None, terms, int which, bint by_value):
+    def __cinit__(self, TermOrder order not None, terms, int which, bint by_value, *, int operand=-1, distinct=None):
+        if operand < 0:
+            raise ValueError("terms in order need an operand")
         if not FIRST <= which <= ALL:
             raise ValueError(f"there is no rank {which}")
-        self.dictionary = dictionary
+        self.dictionary = order.dictionary
         self.terms = terms
         self.which = which
-        self.ordered = OrderedTerms(terms.key_of, by_value)
+        self.ordered = OrderedTerms(order, by_value)
 
     def __dealloc__(self):
         growing_close(&self.faults)
@@ -95,26 +95,23 @@ cdef class Ranked:
             return self.median(slot)
         return self.terms.join(*self.ordered.items(slot))
 
-    def accumulate(self, GroupTable table not None, int place, int operand, Distinct distinct):
+    cdef int accumulate(self, GroupTable table, int place) except -1:
         cdef int64_t change, row = 0, event = 0, slot
         cdef Faults* faults
-        cdef int64_t* weights
-        cdef int64_t* into
-        table.check(place, operand)
-        if operand < 0:
-            raise ValueError("terms in order need an operand")
+        cdef int64_t* weights = self.weights(table)
+        cdef int64_t* operands = table.rows.columns[self.operand]
+        cdef int64_t* into = table.results(place)
         self.ordered.make_room(table.slot_count())
         growing_room(&self.faults, table.slot_count(), sizeof(Faults))
         faults = <Faults*>self.faults.data
-        weights = weights_of(table, distinct)
-        into = table.results(place)
         for change in range(table.change_count):
             while row < table.changes[change].row_end:
                 if weights[row] != 0:
                     slot = table.slots[row]
-                    self.add(slot, faults + slot, word_at(&table.columns, row, operand), weights[row])
+                    self.add(slot, faults + slot, operands[row], weights[row])
                 row += 1
             while event < table.changes[change].event_end:
                 slot = table.event_slots[event]
                 into[event] = self.result(slot, faults + slot)
                 event += 1
+        return 0

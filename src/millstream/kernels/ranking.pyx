@@ -12,12 +12,11 @@ the difference is; rows of weight 0 are kept until the change ends.
 """
 
 import cython
-import numpy as np
 
-cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from millstream.kernels.group cimport WEIGHT, Written, read_row, write_row
 from millstream.kernels.memory cimport block_free, block_resize
 from millstream.kernels.ordered_tree cimport (
     Spot, Tree, TreeNode, place_of, sum_before, tree_bytes, tree_close, tree_insert, tree_open, tree_rank, tree_remove, tree_reweigh,
@@ -29,8 +28,6 @@ from millstream.kernels.table cimport (
 )
 from millstream.kernels.term_order cimport Anchor, TermOrder
 
-cnp.import_array()
-
 ASCENDING, DESCENDING, TERM = 0, 1, 2
 ALL = 1 << 62
 
@@ -38,20 +35,9 @@ cdef enum:
     REVERSED = 1                # DESCENDING
     BY_TERM = 2                 # TERM
     MOST_LEVELS = 1 << 16
-    WEIGHT = 0                  # words of a record
+    COUNT = 0                   # words of a record
     PENDING = 1
     KEYS = 2
-
-
-cdef struct Level:
-    int32_t place
-    int32_t how
-
-
-cdef struct Numbers:
-    int32_t* data
-    int64_t size
-    int64_t capacity
 
 
 cdef inline void numbers_add(Numbers* numbers, int32_t number) noexcept nogil:
@@ -68,25 +54,6 @@ cdef inline void numbers_add(Numbers* numbers, int32_t number) noexcept nogil:
 @cython.final
 cdef class Ranking:
     """The rows between two ranks of an order, kept up to date."""
-
-    cdef int width
-    cdef int level_count
-    cdef int key_count
-    cdef int64_t stride
-    cdef int64_t offset
-    cdef int64_t end
-    cdef Level* levels
-    cdef TermOrder order
-    cdef Records records
-    cdef Index index
-    cdef Tree tree
-    cdef Anchor* anchors        # by key
-    cdef int64_t* wanted        # keys and ids of the row at hand
-    cdef Numbers touched        # rows with something pending
-    cdef Numbers gone           # rows whose weight became 0
-    cdef int64_t* out           # ids, tick, change, weight of rows written
-    cdef int64_t size
-    cdef int64_t capacity
 
     def __cinit__(self, int width, levels, TermOrder order not None, int64_t offset=0, int64_t limit=ALL):
         named = [(int(place), int(how)) for place, how in levels]
@@ -126,14 +93,10 @@ cdef class Ranking:
         block_free(self.records.data, self.records.capacity * self.stride * sizeof(int64_t))
         block_free(self.touched.data, self.touched.capacity * sizeof(int32_t))
         block_free(self.gone.data, self.gone.capacity * sizeof(int32_t))
-        block_free(self.out, self.capacity * (self.width + 3) * sizeof(int64_t))
         index_close(&self.index)
         tree_close(&self.tree)
 
-    cdef inline int64_t* record(self, int64_t number) noexcept nogil:
-        return (<int64_t*>self.records.data) + number * self.stride
-
-    cdef inline int64_t* ids_of(self, int64_t number) noexcept nogil:
+    cdef int64_t* ids_of(self, int64_t number) noexcept nogil:
         return self.record(number) + KEYS + self.key_count
 
     # Finding rows
@@ -273,9 +236,9 @@ cdef class Ranking:
         cdef Spot spot
         if weight > (<int64_t>1 << 61) - self.tree.total:
             raise OverflowError("more rows than can be counted")
-        if number >= 0 and self.record(number)[WEIGHT] > 0:
+        if number >= 0 and self.record(number)[COUNT] > 0:
             rank = tree_rank(&self.tree, self.tree.leaf_of[number], place_of(&self.tree, number))
-            self.shift(number, rank + self.record(number)[WEIGHT], weight, 1)
+            self.shift(number, rank + self.record(number)[COUNT], weight, 1)
             tree_reweigh(&self.tree, number, weight)
         else:
             self.make_keys()
@@ -283,21 +246,21 @@ cdef class Ranking:
             if number < 0:
                 number = record_new(&self.records, self.stride * sizeof(int64_t))
                 memcpy(self.record(number) + KEYS, self.wanted, (self.key_count + self.width) * sizeof(int64_t))
-                self.record(number)[WEIGHT] = self.record(number)[PENDING] = 0
+                self.record(number)[COUNT] = self.record(number)[PENDING] = 0
                 index_put(&self.index, self.hash(ids), number)
             self.shift(number, rank, weight, 1)
             tree_insert(&self.tree, spot.leaf, spot.place, (<uint64_t*>self.wanted)[0], number, weight)
-        self.record(number)[WEIGHT] += weight
+        self.record(number)[COUNT] += weight
         return 0
 
     cdef int take(self, int64_t weight) except -1:
         cdef int32_t number = self.find(self.wanted + self.key_count)
         cdef int64_t rank, left
-        if number < 0 or self.record(number)[WEIGHT] < weight:
+        if number < 0 or self.record(number)[COUNT] < weight:
             raise ValueError("a row is taken out more often than it was put in")
         rank = tree_rank(&self.tree, self.tree.leaf_of[number], place_of(&self.tree, number))
-        left = self.record(number)[WEIGHT] - weight
-        self.record(number)[WEIGHT] = left
+        left = self.record(number)[COUNT] - weight
+        self.record(number)[COUNT] = left
         if left:
             tree_reweigh(&self.tree, number, -weight)
         else:
@@ -306,86 +269,44 @@ cdef class Ranking:
         self.shift(number, rank + left, weight, -1)
         return 0
 
-    cdef void write(self, int32_t number, int64_t tick, int64_t change) noexcept nogil:
-        cdef int64_t each = self.width + 3, capacity
-        cdef int64_t* into
-        if self.size == self.capacity:
-            capacity = max(64, self.capacity * 2)
-            self.out = <int64_t*>block_resize(
-                self.out, self.capacity * each * sizeof(int64_t), capacity * each * sizeof(int64_t))
-            self.capacity = capacity
-        into = self.out + self.size * each
-        memcpy(into, self.ids_of(number), self.width * sizeof(int64_t))
-        into[self.width] = tick
-        into[self.width + 1] = change
-        into[self.width + 2] = self.record(number)[PENDING]
-        self.size += 1
-
-    cdef void finish(self, int64_t tick, int64_t change) noexcept nogil:
+    cdef void finish(self, Written* into, int64_t tick, int64_t change) noexcept nogil:
         """Writes what a change made of the slice, and frees the rows that are gone."""
         cdef int64_t i
         cdef int32_t number
         for i in range(self.touched.size):
             number = self.touched.data[i]
             if self.record(number)[PENDING]:
-                self.write(number, tick, change)
+                write_row(into, self.ids_of(number), tick, change, self.record(number)[PENDING])
                 self.record(number)[PENDING] = 0
         for i in range(self.gone.size):
             number = self.gone.data[i]
-            if self.record(number)[WEIGHT] == 0:
-                self.record(number)[WEIGHT] = -1
+            if self.record(number)[COUNT] == 0:
+                self.record(number)[COUNT] = -1
                 index_drop(&self.index, self.hash(self.ids_of(number)), number)
                 record_free(&self.records, self.stride * sizeof(int64_t), number)
         self.touched.size = self.gone.size = 0
 
-    def apply(self, const int64_t[:, :] columns, const int64_t[:] tick, const int64_t[:] change, const int64_t[:] weight):
-        """What rows that appear and disappear, in order of (tick, change), change in the slice: columns, tick, change, weight."""
-        cdef int64_t n = tick.shape[0], i
-        cdef int column
-        if columns.shape[1] != self.width:
-            raise ValueError(f"expected {self.width} columns, got {columns.shape[1]}")
-        if not columns.shape[0] == change.shape[0] == weight.shape[0] == n:
-            raise ValueError("columns differ in length")
-        if self.touched.size or self.gone.size:
-            raise ValueError("a change failed halfway")
-        self.size = 0
-        for i in range(n):
-            for column in range(self.width):
-                self.wanted[self.key_count + column] = columns[i, column]
-            if weight[i] > 0:
-                self.add(weight[i])
-            elif weight[i] < 0:
-                self.take(-weight[i])
-            if i + 1 == n or tick[i + 1] != tick[i] or change[i + 1] != change[i]:
-                self.finish(tick[i], change[i])
-        return self.written()
-
-    cdef written(self):
-        cdef int64_t each = self.width + 3, i
-        cdef int column
-        columns = np.empty((self.width, self.size), np.int64)
-        more = np.empty((3, self.size), np.int64)
-        cdef int64_t[:, ::1] ids = columns, rest = more
-        for i in range(self.size):
-            for column in range(self.width):
-                ids[column, i] = self.out[i * each + column]
-            for column in range(3):
-                rest[column, i] = self.out[i * each + self.width + column]
-        return columns.T, more[0], more[1], more[2]
+    cdef int change(self, const Written* rows, int64_t row) except -1:
+        """Takes a row that appears or disappears; `finish` ends its change."""
+        cdef int64_t weight = rows.columns[rows.width + WEIGHT][row]
+        read_row(self.wanted + self.key_count, rows, row)
+        if weight > 0:
+            self.add(weight)
+        elif weight < 0:
+            self.take(-weight)
+        return 0
 
     # Looking in
 
-    def rows(self, int64_t offset, int64_t limit):
-        """The rows of any slice in their order, and how often each is there."""
+    cdef int read_slice(self, Written* into, int64_t offset, int64_t limit) except -1:
+        """Writes the rows of any slice in their order, with how often each is there."""
         if not 0 <= offset <= ALL or not 0 <= limit <= ALL:
             raise ValueError(f"offset and limit must be at least 0, got {offset} and {limit}")
         if self.touched.size or self.gone.size:
             raise ValueError("a change failed halfway")
-        self.size = 0
         self.walk(offset, min(offset + limit, self.tree.total), 1)
-        self.finish(0, 0)
-        columns, _, _, weight = self.written()
-        return columns, weight
+        self.finish(into, 0, 0)
+        return 0
 
     @property
     def stats(self):

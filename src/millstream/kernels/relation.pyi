@@ -4,6 +4,8 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from millstream.kernels.deltas import Deltas, Operator
+
 Column = NDArray[np.int64]
 
 class RelationStats(TypedDict):
@@ -20,34 +22,18 @@ class RowCounter:
     @property
     def stats(self) -> RelationStats: ...
 
-class MatchCounter:
-    def __init__(self, width: int, marks: tuple[int, int] | None = None) -> None: ...
-    def feed(
-        self,
-        left: NDArray[np.int64],
-        left_tick: Column,
-        left_change: Column,
-        left_weight: Column,
-        matched: NDArray[np.int64],
-        matched_tick: Column,
-        matched_change: Column,
-        matched_weight: Column,
-    ) -> tuple[NDArray[np.int64], Column, Column, Column]: ...
+class Distinct(Operator):
     @property
     def stats(self) -> RelationStats: ...
 
-class KeyMatcher:
-    def __init__(self, width: int, key: Sequence[int], marks: tuple[int, int] | None = None) -> None: ...
-    def feed(
-        self,
-        left: NDArray[np.int64],
-        left_tick: Column,
-        left_change: Column,
-        left_weight: Column,
-        matched: NDArray[np.int64],
-        matched_tick: Column,
-        matched_change: Column,
-        matched_weight: Column,
-    ) -> tuple[NDArray[np.int64], Column, Column, Column]: ...
+class MatchCounter(Operator):
+    def __init__(self, inputs: Sequence[Deltas], width: int, *, marks: tuple[int, int] | None = None) -> None: ...
+    @property
+    def stats(self) -> RelationStats: ...
+
+class KeyMatcher(Operator):
+    def __init__(
+        self, inputs: Sequence[Deltas], width: int, key: Sequence[int], *, marks: tuple[int, int] | None = None
+    ) -> None: ...
     @property
     def stats(self) -> MatcherStats: ...

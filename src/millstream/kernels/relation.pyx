@@ -10,18 +10,16 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 
-from millstream.kernels.group cimport (
-    Group, Written, group_close, group_open, group_row, group_write, written_close, written_open, written_take,
-)
+from millstream.kernels.deltas cimport Deltas, Operator, check_widths
+from millstream.kernels.group cimport CHANGE, TICK, WEIGHT, Written, group_row, read_row, write_row
 from millstream.kernels.keyed cimport (
     Keyed, keyed_at, keyed_bytes, keyed_close, keyed_drop, keyed_get, keyed_hash, keyed_open,
 )
 from millstream.kernels.memory cimport block_free, block_resize
 from millstream.kernels.multiset cimport (
     Multiset, multiset_bytes, multiset_close, multiset_enter, multiset_find, multiset_leave, multiset_open, row_at, row_hash,
-    take_row,
 )
-from millstream.kernels.sides cimport LEFT, NEITHER, RIGHT, check_deltas, next_side
+from millstream.kernels.sides cimport LEFT, RIGHT, TwoSided
 from millstream.kernels.store cimport next_free
 
 cnp.import_array()
@@ -30,9 +28,6 @@ cnp.import_array()
 @cython.final
 cdef class RowCounter:
     """Counts rows, and tells when a count leaves zero and when it comes back to it."""
-
-    cdef Multiset rows
-    cdef int64_t* row
 
     def __cinit__(self, int width):
         if width < 0:
@@ -65,7 +60,7 @@ cdef class RowCounter:
     def apply(self, const int64_t[:, :] columns, const int64_t[::1] weight):
         """Adds weights row by row. Gives the places of rows whose count left zero or came back to it, and the sign of each."""
         cdef int64_t n = weight.shape[0], i, size = 0
-        cdef int sign
+        cdef int sign, column
         if columns.shape[1] != self.rows.width:
             raise ValueError(f"expected {self.rows.width} columns, got {columns.shape[1]}")
         if columns.shape[0] != n:
@@ -74,7 +69,8 @@ cdef class RowCounter:
         cdef int64_t[:, ::1] into = found
         with nogil:
             for i in range(n):
-                take_row(self.row, columns, i, self.rows.width)
+                for column in range(self.rows.width):
+                    self.row[column] = columns[i, column]
                 sign = self.add(weight[i])
                 if sign != 0:
                     into[0, size] = i
@@ -106,59 +102,94 @@ cdef class RowCounter:
 
 
 @cython.final
-cdef class MatchCounter:
-    """Left rows, each with how often it is matched: those without a match, or all of them with a mark.
+cdef class Distinct(Operator):
+    """Every different row once."""
 
-    A row has two counts, left and matched; it is matched while the second is not zero.
+    cdef RowCounter counter
+    cdef Deltas given
+
+    def __cinit__(self, inputs, int width):
+        (self.given,) = self.inputs
+        check_widths(self.inputs, width)
+        self.counter = RowCounter(width)
+
+    cdef int apply(self) except -1:
+        cdef Written* given = &self.given.rows
+        cdef int64_t i
+        cdef int sign
+        for i in range(given.size):
+            read_row(self.counter.row, given, i)
+            sign = self.counter.add(given.columns[given.width + WEIGHT][i])
+            if sign != 0:
+                write_row(&self.out.rows, self.counter.row, given.columns[given.width + TICK][i],
+                          given.columns[given.width + CHANGE][i], sign)
+        return 0
+
+    @property
+    def stats(self):
+        return self.counter.stats
+
+
+cdef class Matched(TwoSided):
+    """Left rows and rows that match them: those without a match, or all of them with a mark.
+
+    A row is matched while the weights of what matches it do not sum to zero. A mark is one more column: the first of two values for a
+    row without a match, the second for the others.
     """
 
-    cdef Multiset rows
-    cdef int64_t* row
+    cdef int row_width
     cdef bint marked
-    cdef int64_t marks[2]       # the value of a mark, unmatched and matched
-    cdef Group group
-    cdef Written out
+    cdef int64_t marks[2]
 
-    def __cinit__(self, int width, marks=None):
-        if width < 0:
-            raise ValueError(f"width must be at least 0, got {width}")
+    def __cinit__(self, inputs, int width, *args, marks=None, **kwargs):
         self.marked = marks is not None
         if self.marked:
             self.marks[0], self.marks[1] = marks
-        multiset_open(&self.rows, width, 2)
-        self.row = <int64_t*>block_resize(NULL, 0, width * sizeof(int64_t))
-        group_open(&self.group, width + self.marked)
-        written_open(&self.out, width + self.marked)
+        self.row_width = width - self.marked
+        check_widths([self.left], self.row_width)
 
-    def __dealloc__(self):
-        multiset_close(&self.rows)
-        block_free(self.row, self.rows.width * sizeof(int64_t))
-        group_close(&self.group)
-        written_close(&self.out)
-
-    cdef void put(self, bint matched, int64_t weight) noexcept nogil:
-        """Collects a change of the row being taken, as one that is matched or not."""
+    cdef void put(self, int64_t* row, bint matched, int64_t weight) noexcept nogil:
+        """Collects a change of a row, as one that is matched or not."""
         cdef int64_t* values
-        cdef int i, width = self.rows.width
+        cdef int width = self.row_width
         if weight == 0 or (matched and not self.marked):
             return
         values = group_row(&self.group)
-        for i in range(width):
-            values[i] = self.row[i]
+        memcpy(values, row, width * sizeof(int64_t))
         if self.marked:
             values[width] = self.marks[matched]
             width += 1
         values[width] = weight
 
-    cdef void add(self, int side, int64_t weight) noexcept nogil:
-        """Adds to a count of the row being taken."""
-        cdef uint32_t hash = row_hash(self.row, self.rows.width)
-        cdef int32_t number = multiset_find(&self.rows, self.row, hash)
+
+@cython.final
+cdef class MatchCounter(Matched):
+    """Matched by rows that are equal. A row has two counts, left and matched."""
+
+    cdef Multiset rows
+    cdef int64_t* row
+
+    def __cinit__(self, inputs, int width, *, marks=None):
+        check_widths([self.right], self.row_width)
+        multiset_open(&self.rows, self.row_width, 2)
+        self.row = <int64_t*>block_resize(NULL, 0, self.row_width * sizeof(int64_t))
+
+    def __dealloc__(self):
+        multiset_close(&self.rows)
+        block_free(self.row, self.row_width * sizeof(int64_t))
+
+    cdef int add(self, int side, int64_t row) except -1:
+        cdef Written* given = &self.left.rows if side == LEFT else &self.right.rows
+        cdef int64_t weight = given.columns[given.width + WEIGHT][row], left
         cdef int64_t* counts
-        cdef int64_t left
+        cdef uint32_t hash
+        cdef int32_t number
         cdef bint before, after
         if weight == 0:
-            return
+            return 0
+        read_row(self.row, given, row)
+        hash = row_hash(self.row, self.rows.width)
+        number = multiset_find(&self.rows, self.row, hash)
         if number < 0:
             number = multiset_enter(&self.rows, self.row, hash)
         counts = row_at(&self.rows, number) + self.rows.width
@@ -167,42 +198,13 @@ cdef class MatchCounter:
         counts[side] += weight
         after = counts[RIGHT] != 0
         if before == after:
-            self.put(after, counts[LEFT] - left)
+            self.put(self.row, after, counts[LEFT] - left)
         else:
-            self.put(before, -left)
-            self.put(after, left)
+            self.put(self.row, before, -left)
+            self.put(self.row, after, left)
         if counts[LEFT] == 0 and counts[RIGHT] == 0:
             multiset_leave(&self.rows, number, hash)
-
-    def feed(self, const int64_t[:, :] left, const int64_t[::1] left_tick, const int64_t[::1] left_change,
-             const int64_t[::1] left_weight, const int64_t[:, :] matched, const int64_t[::1] matched_tick,
-             const int64_t[::1] matched_change, const int64_t[::1] matched_weight):
-        """Takes left rows and rows that are matched. Gives columns, tick, change, weight of the result, consolidated."""
-        cdef int64_t i = 0, j = 0, tick, change, at_tick = 0, at_change = 0
-        cdef int side, width = self.rows.width
-        check_deltas(left, width, left_tick, left_change, left_weight)
-        check_deltas(matched, width, matched_tick, matched_change, matched_weight)
-        with nogil:
-            while True:
-                side = next_side(left_tick, left_change, i, matched_tick, matched_change, j)
-                if side == NEITHER:
-                    break
-                tick = left_tick[i] if side == LEFT else matched_tick[j]
-                change = left_change[i] if side == LEFT else matched_change[j]
-                if tick != at_tick or change != at_change:
-                    group_write(&self.group, &self.out, at_tick, at_change)
-                    at_tick = tick
-                    at_change = change
-                if side == LEFT:
-                    take_row(self.row, left, i, width)
-                    self.add(LEFT, left_weight[i])
-                    i += 1
-                else:
-                    take_row(self.row, matched, j, width)
-                    self.add(RIGHT, matched_weight[j])
-                    j += 1
-            group_write(&self.group, &self.out, at_tick, at_change)
-        return written_take(&self.out)
+        return 0
 
     @property
     def stats(self):
@@ -218,57 +220,34 @@ cdef enum:
 
 
 @cython.final
-cdef class KeyMatcher:
-    """Left rows, matched by rows that have just some of their columns, the key: those without a match, or all with a mark."""
+cdef class KeyMatcher(Matched):
+    """Matched by rows that have just some of their columns, the key."""
 
     cdef Multiset rows
     cdef Keyed keys
     cdef int* places            # of the key among the columns of a left row
     cdef int64_t* row
     cdef int64_t* key
-    cdef bint marked
-    cdef int64_t marks[2]
-    cdef Group group
-    cdef Written out
 
-    def __cinit__(self, int width, key, marks=None):
+    def __cinit__(self, inputs, int width, key, *, marks=None):
         cdef int i, size = len(key)
-        if width < 0 or not all(0 <= place < width for place in key):
-            raise ValueError(f"a key is columns of a row of {width}, got {key}")
-        self.marked = marks is not None
-        if self.marked:
-            self.marks[0], self.marks[1] = marks
-        multiset_open(&self.rows, width, 3)
+        if not all(0 <= place < self.row_width for place in key):
+            raise ValueError(f"a key is columns of a row of {self.row_width}, got {key}")
+        check_widths([self.right], size)
+        multiset_open(&self.rows, self.row_width, 3)
         keyed_open(&self.keys, size, 2)
-        self.row = <int64_t*>block_resize(NULL, 0, width * sizeof(int64_t))
+        self.row = <int64_t*>block_resize(NULL, 0, self.row_width * sizeof(int64_t))
         self.key = <int64_t*>block_resize(NULL, 0, size * sizeof(int64_t))
         self.places = <int*>block_resize(NULL, 0, size * sizeof(int))
         for i in range(size):
             self.places[i] = key[i]
-        group_open(&self.group, width + self.marked)
-        written_open(&self.out, width + self.marked)
 
     def __dealloc__(self):
-        block_free(self.row, self.rows.width * sizeof(int64_t))
+        block_free(self.row, self.row_width * sizeof(int64_t))
         block_free(self.key, self.keys.width * sizeof(int64_t))
         block_free(self.places, self.keys.width * sizeof(int))
         multiset_close(&self.rows)
         keyed_close(&self.keys)
-        group_close(&self.group)
-        written_close(&self.out)
-
-    cdef void put(self, int64_t* row, bint matched, int64_t weight) noexcept nogil:
-        """Collects a change of a row, as one that is matched or not."""
-        cdef int64_t* values
-        cdef int width = self.rows.width
-        if weight == 0 or (matched and not self.marked):
-            return
-        values = group_row(&self.group)
-        memcpy(values, row, width * sizeof(int64_t))
-        if self.marked:
-            values[width] = self.marks[matched]
-            width += 1
-        values[width] = weight
 
     cdef void drop_unused(self, int32_t key) noexcept nogil:
         cdef int64_t* kept = keyed_at(&self.keys, key) + self.keys.width
@@ -334,35 +313,14 @@ cdef class KeyMatcher:
                 at = (row + self.rows.width)[NEXT]
         self.drop_unused(key)
 
-    def feed(self, const int64_t[:, :] left, const int64_t[::1] left_tick, const int64_t[::1] left_change,
-             const int64_t[::1] left_weight, const int64_t[:, :] matched, const int64_t[::1] matched_tick,
-             const int64_t[::1] matched_change, const int64_t[::1] matched_weight):
-        """Takes left rows and keys that are matched. Gives columns, tick, change, weight of the result, consolidated."""
-        cdef int64_t i = 0, j = 0, tick, change, at_tick = 0, at_change = 0
-        cdef int side, width = self.rows.width, size = self.keys.width
-        check_deltas(left, width, left_tick, left_change, left_weight)
-        check_deltas(matched, size, matched_tick, matched_change, matched_weight)
-        with nogil:
-            while True:
-                side = next_side(left_tick, left_change, i, matched_tick, matched_change, j)
-                if side == NEITHER:
-                    break
-                tick = left_tick[i] if side == LEFT else matched_tick[j]
-                change = left_change[i] if side == LEFT else matched_change[j]
-                if tick != at_tick or change != at_change:
-                    group_write(&self.group, &self.out, at_tick, at_change)
-                    at_tick = tick
-                    at_change = change
-                if side == LEFT:
-                    take_row(self.row, left, i, width)
-                    self.add_left(left_weight[i])
-                    i += 1
-                else:
-                    take_row(self.key, matched, j, size)
-                    self.add_match(matched_weight[j])
-                    j += 1
-            group_write(&self.group, &self.out, at_tick, at_change)
-        return written_take(&self.out)
+    cdef int add(self, int side, int64_t row) except -1:
+        if side == LEFT:
+            read_row(self.row, &self.left.rows, row)
+            self.add_left(self.left.weights()[row])
+        else:
+            read_row(self.key, &self.right.rows, row)
+            self.add_match(self.right.weights()[row])
+        return 0
 
     @property
     def stats(self):

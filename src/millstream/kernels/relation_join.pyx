@@ -9,29 +9,25 @@ With `overlap` rows only match if both have a value in a shared column that is n
 
 import cython
 
-cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from millstream.kernels.chains cimport (
     NEXT_ROW, RowClass, Side, bound_columns, chain_find, class_key, key_hash, link_of, look_ahead, side_add, side_bytes, side_close,
     side_open, side_size,
 )
-from millstream.kernels.group cimport (
-    Group, Written, group_close, group_open, group_row, group_write, written_close, written_open, written_take,
-)
+from millstream.kernels.deltas cimport check_widths
+from millstream.kernels.group cimport WEIGHT, Written, group_row, read_row
 from millstream.kernels.memory cimport block_free, block_resize
-from millstream.kernels.multiset cimport row_at, take_row
-from millstream.kernels.sides cimport LEFT, NEITHER, RIGHT, check_deltas, next_side
+from millstream.kernels.multiset cimport row_at
+from millstream.kernels.sides cimport LEFT, RIGHT, TwoSided
 from millstream.kernels.table cimport prefetch
-
-cnp.import_array()
 
 cdef enum:
     MOST_UNCERTAIN = 64
 
 
 @cython.final
-cdef class JoinTable:
+cdef class JoinTable(TwoSided):
     """Two multisets of rows and the changes of their join."""
 
     cdef Side sides[2]
@@ -40,10 +36,9 @@ cdef class JoinTable:
     cdef int rest_count
     cdef int* copies
     cdef int copy_count
-    cdef Group group
-    cdef Written out
 
-    def __cinit__(self, int left_width, int right_width, pairs, certain, copies=(), bint overlap=False):
+    def __cinit__(self, inputs, int width, pairs, certain, copies=(), bint overlap=False):
+        cdef int left_width = self.left.rows.width, right_width = self.right.rows.width
         pairs = sorted_by_certainty(left_width, right_width, pairs, certain)
         rest = sorted(set(range(right_width)) - {right for _, right in pairs})
         if any(not 0 <= place < left_width for place in copies):
@@ -63,16 +58,13 @@ cdef class JoinTable:
         self.copies = <int*>block_resize(NULL, 0, self.copy_count * sizeof(int))
         for i in range(self.copy_count):
             self.copies[i] = copies[i]
-        group_open(&self.group, left_width + self.rest_count + self.copy_count)
-        written_open(&self.out, self.group.width)
+        check_widths([self.out], left_width + self.rest_count + self.copy_count)
 
     def __dealloc__(self):
         side_close(&self.sides[LEFT])
         side_close(&self.sides[RIGHT])
         block_free(self.rest, self.rest_count * sizeof(int))
         block_free(self.copies, self.copy_count * sizeof(int))
-        group_close(&self.group)
-        written_close(&self.out)
 
     cdef void put(self, int64_t* left, int64_t* right, bint complete, int64_t weight) noexcept nogil:
         """Collects a pair of rows."""
@@ -113,52 +105,27 @@ cdef class JoinTable:
                 self.put(found, side.row, complete, weight * found[other.width])
             number = following
 
-    cdef void add(self, int which, int64_t weight) noexcept nogil:
-        """Adds to the count of the row being taken and collects what that changes."""
+    cdef int add(self, int which, int64_t row) except -1:
+        """Adds a row to its side and collects what that changes."""
+        cdef Side* side = &self.sides[which]
         cdef Side* other = &self.sides[1 - which]
-        cdef uint64_t mask = bound_columns(&self.sides[which], self.sides[which].row)
+        cdef Written* given = &self.left.rows if which == LEFT else &self.right.rows
+        cdef int64_t weight = given.columns[given.width + WEIGHT][row]
+        cdef uint64_t mask
         cdef RowClass* rows
         cdef int i
+        look_ahead(side, other, given, row)
         if weight == 0:
-            return
-        side_add(&self.sides[which], mask, weight)
+            return 0
+        read_row(side.row, given, row)
+        mask = bound_columns(side, side.row)
+        side_add(side, mask, weight)
         for i in range(other.class_count):
             rows = &other.classes[i]
             if rows.rows.records.live == 0 or (self.overlap and mask & rows.mask == 0):
                 continue
             self.match_class(which, mask, rows, weight)
-
-    def feed(self, const int64_t[:, :] left, const int64_t[::1] left_tick, const int64_t[::1] left_change,
-             const int64_t[::1] left_weight, const int64_t[:, :] right, const int64_t[::1] right_tick,
-             const int64_t[::1] right_change, const int64_t[::1] right_weight):
-        """Takes changes of both sides. Gives columns, tick, change, weight of the join's, consolidated."""
-        cdef int64_t i = 0, j = 0, tick, change, at_tick = 0, at_change = 0
-        cdef int side
-        check_deltas(left, self.sides[LEFT].width, left_tick, left_change, left_weight)
-        check_deltas(right, self.sides[RIGHT].width, right_tick, right_change, right_weight)
-        with nogil:
-            while True:
-                side = next_side(left_tick, left_change, i, right_tick, right_change, j)
-                if side == NEITHER:
-                    break
-                tick = left_tick[i] if side == LEFT else right_tick[j]
-                change = left_change[i] if side == LEFT else right_change[j]
-                if tick != at_tick or change != at_change:
-                    group_write(&self.group, &self.out, at_tick, at_change)
-                    at_tick = tick
-                    at_change = change
-                if side == LEFT:
-                    look_ahead(&self.sides[LEFT], &self.sides[RIGHT], left, i)
-                    take_row(self.sides[LEFT].row, left, i, self.sides[LEFT].width)
-                    self.add(LEFT, left_weight[i])
-                    i += 1
-                else:
-                    look_ahead(&self.sides[RIGHT], &self.sides[LEFT], right, j)
-                    take_row(self.sides[RIGHT].row, right, j, self.sides[RIGHT].width)
-                    self.add(RIGHT, right_weight[j])
-                    j += 1
-            group_write(&self.group, &self.out, at_tick, at_change)
-        return written_take(&self.out)
+        return 0
 
     @property
     def stats(self):
@@ -171,8 +138,6 @@ cdef class JoinTable:
 
 cdef list sorted_by_certainty(int left_width, int right_width, pairs, certain):
     """The shared columns, those that are certain first."""
-    if left_width < 0 or right_width < 0:
-        raise ValueError(f"widths must be at least 0, got {left_width} and {right_width}")
     if len(pairs) != len(certain):
         raise ValueError(f"{len(pairs)} shared columns, but {len(certain)} of which is known whether they are certain")
     if len(certain) - sum(map(bool, certain)) > MOST_UNCERTAIN:

@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
 from millstream.kernels.dictionary cimport Dictionary
-from millstream.kernels.dictionary_values cimport DECIMAL, INTEGER, MAX_SCALE, POWER10, make_id, write_digits
+from millstream.kernels.dictionary_values cimport DECIMAL, INTEGER, MAX_SCALE, POWER10, TYPED, make_id, write_digits
 
 cdef extern from *:
     ctypedef long long int128 "__int128"
@@ -71,6 +71,7 @@ cdef inline int64_t spell_number(uint8_t* out, int128 value, int scale, bint dec
 cdef inline int64_t number_id(Dictionary dictionary, int128 value, int scale, bint decimal) except -1:
     """The id of value / 10^scale as a decimal, or as an integer, which it is then; the scale is at most 18."""
     cdef uint8_t spelled[SPELLED_BYTES]
+    cdef int64_t term_id
     strip_zeros(&value, &scale)
     if decimal:
         # A minus and 18 digits behind the point are one byte too long for an id.
@@ -78,4 +79,8 @@ cdef inline int64_t number_id(Dictionary dictionary, int128 value, int scale, bi
             return make_id(DECIMAL, (<int64_t>scale << 54) | (<int64_t>value + (<int64_t>1 << 53)))
     elif -(<int64_t>1 << 58) < value < (<int64_t>1 << 58):
         return make_id(INTEGER, <int64_t>value + (<int64_t>1 << 58))
-    return dictionary.encode_bytes(spelled, spell_number(spelled, value, scale, decimal))
+    # As it is spelled here, it is canonical.
+    term_id = dictionary.intern(spelled, spell_number(spelled, value, scale, decimal), TYPED)
+    if term_id < 0:
+        raise MemoryError
+    return term_id

@@ -1,12 +1,12 @@
 """Programs that look at one row at a time: compute more columns, drop rows, choose the columns that stay.
 
-A program is a list of (operation, argument), run for every row with a stack of cells. A cell is the id of a column or a constant,
-an exact number, a truth, or an error. COLUMN and CONSTANT push; the others take their operands from the stack and push their
-result, except STORE, which takes a result as the next computed column, and TEST, which takes a truth and drops the
-row unless it is true. Columns are numbered: the given ones first, then the computed ones in order.
+A program is a list of (operation, argument), run for every row with a stack of cells (row_cells.pxd). COLUMN and CONSTANT push, and so
+does DOUBLE, whose argument are the bits of a double; the others take their operands from the stack and push their result (OTHERWISE
+the first operand that has a value), except STORE, which takes a result as the next computed column, and TEST, which takes
+a truth and drops the row unless it is true. Columns are numbered: the given ones first, then the computed ones in order.
 
-What a program does not know (typed literals outside of ids, texts in order, numbers beyond 128 bits) makes a row *undecided*: it
-is left to the caller, who knows all of SPARQL. Whether a row is undecided follows from its ids alone.
+What a program does not know (typed literals outside of ids other than doubles, texts in order, numbers beyond 128 bits) makes a row
+*undecided*: it is left to the caller, who knows all of SPARQL. Whether a row is undecided follows from its ids alone.
 """
 
 import cython
@@ -15,221 +15,26 @@ import numpy as np
 cimport numpy as cnp
 from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
 
-from millstream.kernels.arrays cimport Strided, read_array, word_at
 from millstream.kernels.dictionary cimport Dictionary
-from millstream.kernels.dictionary_values cimport (
-    BLANK, BOOLEAN, DATETIME, DECIMAL, INCOMPARABLE, IRI, LANGUAGE, MAX_SCALE, STRING, TYPED, compare_inlined, is_number, kind_of,
-    make_id, mantissa_of, payload_of, scale_of,
-)
-from millstream.kernels.exact cimport (
-    DOWN, HALF_UP, UP, Number, add, compare, divide, multiply, negate, round_number, subtract,
-)
+from millstream.kernels.dictionary_values cimport BOOLEAN, MAX_SCALE, TYPED, kind_of, make_id
+from millstream.kernels.doubles cimport double_id, read_double
 from millstream.kernels.results cimport number_id, strip_zeros
+from millstream.kernels.row_cells cimport (
+    ID, NUMBER, REAL, TRUE, TRUTH, UNKNOWN, Cell, apply_function, calculate, choose, compare_cells, connect, effect, has_no_value,
+    invert, is_same, put_truth, test_kind, truth_of,
+)
+from millstream.kernels.row_operations cimport (
+    BOUND, CHOOSE, COLUMN, CONSTANT, DIVIDE, DOUBLE, FLOOR, GREATER_OR_EQUAL, IS_IRI, IS_NUMERIC, NOT, OR, OTHERWISE, SAME, STORE, TEST,
+)
 
 cnp.import_array()
-
-cpdef enum Operation:
-    COLUMN = 0
-    CONSTANT = 1
-    ADD = 2
-    SUBTRACT = 3
-    MULTIPLY = 4
-    DIVIDE = 5
-    PLUS = 6
-    MINUS = 7
-    ABS = 8
-    ROUND = 9
-    CEIL = 10
-    FLOOR = 11
-    EQUAL = 12
-    UNEQUAL = 13
-    LESS = 14
-    GREATER = 15
-    LESS_OR_EQUAL = 16
-    GREATER_OR_EQUAL = 17
-    AND = 18
-    OR = 19
-    NOT = 20
-    BOUND = 21
-    STORE = 22
-    TEST = 23
-
-cdef enum What:
-    ID
-    NUMBER
-    TRUTH
-    ERROR
-
-cdef enum Truth:
-    FALSE = 0
-    TRUE = 1
-    FAILED = 2
-    UNKNOWN = 3
-
-cdef enum Outcome:
-    KEPT
-    DROPPED
-    UNDECIDED
-
-cdef struct Cell:
-    What what
-    int truth                   # FALSE or TRUE
-    int64_t id
-    Number number
-
-cdef struct Step:
-    int operation
-    int64_t argument
-
-
-cdef inline bint is_binary(int operation) noexcept nogil:
-    return ADD <= operation <= DIVIDE or EQUAL <= operation <= OR
-
-
-cdef inline bint read_number(Cell* cell) noexcept nogil:
-    """Makes a number or an error of a cell, if that can be told."""
-    if cell.what == ID:
-        if is_number(cell.id):
-            cell.what = NUMBER
-            cell.number = Number(mantissa_of(cell.id), scale_of(cell.id), kind_of(cell.id) == DECIMAL)
-        elif kind_of(cell.id) == TYPED:
-            return False
-        else:
-            cell.what = ERROR
-    elif cell.what == TRUTH:
-        cell.what = ERROR
-    return True
-
-
-cdef inline int truth_of(const Cell* cell) noexcept nogil:
-    """The effective boolean value."""
-    if cell.what == TRUTH:
-        return cell.truth
-    if cell.what == NUMBER:
-        return cell.number.mantissa != 0
-    if cell.what == ERROR or cell.id < 0:
-        return FAILED
-    if kind_of(cell.id) == BOOLEAN:
-        return payload_of(cell.id) != 0
-    return mantissa_of(cell.id) != 0 if is_number(cell.id) else UNKNOWN
-
-
-cdef inline void put_truth(Cell* cell, int truth) noexcept nogil:
-    cell.what = ERROR if truth == FAILED else TRUTH
-    cell.truth = truth
-
-
-cdef inline bint calculate(int operation, Cell* a, Cell* b) noexcept nogil:
-    if not read_number(a) or not read_number(b):
-        return False
-    if a.what == ERROR or b.what == ERROR or (operation == DIVIDE and b.number.mantissa == 0):
-        a.what = ERROR
-        return True
-    if operation == ADD:
-        return add(&a.number, &b.number)
-    if operation == SUBTRACT:
-        return subtract(&a.number, &b.number)
-    if operation == MULTIPLY:
-        return multiply(&a.number, &b.number)
-    return divide(&a.number, &b.number)
-
-
-cdef inline bint apply_function(int operation, Cell* a) noexcept nogil:
-    if not read_number(a):
-        return False
-    if a.what == ERROR or operation == PLUS:
-        return True
-    if operation == MINUS or operation == ABS:
-        return negate(&a.number) if operation == MINUS or a.number.mantissa < 0 else True
-    round_number(&a.number, HALF_UP if operation == ROUND else UP if operation == CEIL else DOWN)
-    return True
-
-
-cdef inline bint is_named(int kind) noexcept nogil:
-    return kind == IRI or kind == BLANK or kind == LANGUAGE
-
-
-cdef inline int compare_ids(int operation, int64_t a, int64_t b, int* order) noexcept nogil:
-    """TRUE if the order is found, else the result or UNKNOWN; of two ids that are not in order the kinds decide."""
-    cdef int one = kind_of(a), other = kind_of(b)
-    if a < 0 or b < 0:
-        return FAILED
-    order[0] = compare_inlined(a, b)
-    if order[0] != INCOMPARABLE:
-        return TRUE
-    if operation == EQUAL or operation == UNEQUAL:
-        if not is_named(one) and not is_named(other) and (one == TYPED or other == TYPED or one == other == DATETIME):
-            return UNKNOWN
-        order[0] = a != b
-        return TRUE
-    if one == IRI or one == BLANK or other == IRI or other == BLANK:
-        return FAILED
-    if one == TYPED or other == TYPED or (one == other and (one == STRING or one == LANGUAGE or one == DATETIME)):
-        return UNKNOWN
-    return FAILED
-
-
-cdef inline bint compare_cells(int operation, Cell* a, Cell* b) noexcept nogil:
-    cdef int order = 0, found = TRUE
-    cdef bint fits = True
-    if a.what == ERROR or b.what == ERROR:
-        a.what = ERROR
-        return True
-    if a.what == ID and b.what == ID:
-        found = compare_ids(operation, a.id, b.id, &order)
-    elif (a.what == ID and a.id < 0) or (b.what == ID and b.id < 0):
-        found = FAILED
-    elif a.what == TRUTH or b.what == TRUTH or (a.what == ID and not is_number(a.id)) or (b.what == ID and not is_number(b.id)):
-        return False
-    else:
-        read_number(a)
-        read_number(b)
-        order = compare(&a.number, &b.number, &fits)
-    if found == UNKNOWN or not fits:
-        return False
-    if found == FAILED:
-        a.what = ERROR
-        return True
-    put_truth(a, (order == 0) == (operation == EQUAL) if operation <= UNEQUAL
-              else order < 0 if operation == LESS else order > 0 if operation == GREATER
-              else order <= 0 if operation == LESS_OR_EQUAL else order >= 0)
-    return True
-
-
-cdef inline bint connect(int operation, Cell* a, Cell* b) noexcept nogil:
-    """Section 17.2: the decisive truth decides, whatever the other operand."""
-    cdef int one = truth_of(a), other = truth_of(b), decisive = FALSE if operation == AND else TRUE
-    if one == decisive or other == decisive:
-        put_truth(a, decisive)
-        return True
-    if one == UNKNOWN or other == UNKNOWN:
-        return False
-    put_truth(a, FAILED if one == FAILED or other == FAILED else 1 - decisive)
-    return True
-
-
-cdef inline bint invert(Cell* a) noexcept nogil:
-    cdef int truth = truth_of(a)
-    if truth == UNKNOWN:
-        return False
-    put_truth(a, FAILED if truth == FAILED else 1 - truth)
-    return True
 
 
 @cython.final
 cdef class RowProgram:
     """A program for rows of `width` columns; `outputs` are the numbers of the columns that stay, -1 for one that is never bound."""
-
-    cdef Dictionary dictionary
-    cdef int width
-    cdef int steps_count, outputs_count
-    cdef Step* steps
-    cdef int64_t* outputs
-    cdef int64_t* computed
-    cdef Cell* stack
-    cdef int stored             # of the row being run
-    cdef readonly bint made_terms       # whether a result of the last run is outside of ids, so that somebody must hold it
 
     def __cinit__(self, Dictionary dictionary not None, int width, steps, outputs):
         cdef int depth = 0, deepest = 0, stored = 0, i, operation
@@ -247,12 +52,12 @@ cdef class RowProgram:
             self.steps[i] = Step(operation, argument)
             if operation == COLUMN and not 0 <= argument < width + stored:
                 raise ValueError(f"there is no column {argument} among {width + stored}")
-            if not COLUMN <= operation <= TEST:
+            if not COLUMN <= operation <= IS_NUMERIC:
                 raise ValueError(f"there is no operation {operation}")
-            depth += 1 if operation <= CONSTANT else -1 if is_binary(operation) or operation >= STORE else 0
+            depth += effect(operation)
             stored += operation == STORE
             deepest = max(deepest, depth)
-            if depth < (0 if operation >= STORE else 1):
+            if depth < (0 if operation == STORE or operation == TEST else 1):
                 raise ValueError(f"step {i} takes more than there is")
         if depth:
             raise ValueError(f"{depth} results are neither stored nor tested")
@@ -271,6 +76,12 @@ cdef class RowProgram:
         free(self.computed)
         free(self.stack)
 
+    cdef int resolve(self, Cell* cell) except -1:
+        """Makes a number of a double's id."""
+        if cell.what == ID and kind_of(cell.id) == TYPED and read_double(self.dictionary, cell.id, &cell.real):
+            cell.what = REAL
+        return 0
+
     cdef int store(self, Cell* cell) except -1:
         """Takes a result as the next computed column."""
         cdef int64_t term_id = -1
@@ -278,6 +89,8 @@ cdef class RowProgram:
             term_id = cell.id
         elif cell.what == TRUTH:
             term_id = make_id(BOOLEAN, cell.truth)
+        elif cell.what == REAL:
+            term_id = double_id(self.dictionary, cell.real)
         elif cell.what == NUMBER:
             strip_zeros(&cell.number.mantissa, &cell.number.scale)
             if cell.number.scale > MAX_SCALE:
@@ -289,7 +102,7 @@ cdef class RowProgram:
         self.stored += 1
         return KEPT
 
-    cdef int run_row(self, const Strided* columns, int64_t row) except -1:
+    cdef int run_row(self, int64_t** columns, int64_t row) except -1:
         cdef Cell* top = self.stack - 1
         cdef Step* step = self.steps
         cdef Step* end = self.steps + self.steps_count
@@ -302,23 +115,50 @@ cdef class RowProgram:
             if operation == COLUMN:
                 top += 1
                 top.what = ID
-                top.id = word_at(columns, row, step.argument) if step.argument < self.width else self.computed[step.argument - self.width]
+                top.id = columns[step.argument][row] if step.argument < self.width else self.computed[step.argument - self.width]
             elif operation == CONSTANT:
                 top += 1
                 top.what = ID
                 top.id = step.argument
+            elif operation == DOUBLE:
+                top += 1
+                top.what = REAL
+                memcpy(&top.real, &step.argument, sizeof(double))
+            elif operation == SAME:
+                top -= 1
+                decided = is_same(top, top + 1)
+            elif operation == OTHERWISE:
+                top -= 1
+                if has_no_value(top):
+                    top[0] = top[1]
+            elif operation == CHOOSE:
+                top -= 2
+                self.resolve(top)
+                decided = choose(top, top + 1, top + 2)
+            elif operation >= IS_IRI:
+                if operation == IS_NUMERIC:
+                    self.resolve(top)
+                decided = test_kind(operation, top)
             elif operation <= DIVIDE:
                 top -= 1
+                self.resolve(top)
+                self.resolve(top + 1)
                 decided = calculate(operation, top, top + 1)
             elif operation <= FLOOR:
+                self.resolve(top)
                 decided = apply_function(operation, top)
             elif operation <= GREATER_OR_EQUAL:
                 top -= 1
+                self.resolve(top)
+                self.resolve(top + 1)
                 decided = compare_cells(operation, top, top + 1)
             elif operation <= OR:
                 top -= 1
+                self.resolve(top)
+                self.resolve(top + 1)
                 decided = connect(operation, top, top + 1)
             elif operation == NOT:
+                self.resolve(top)
                 decided = invert(top)
             elif operation == BOUND:
                 put_truth(top, top.what != ID or top.id >= 0)
@@ -326,6 +166,7 @@ cdef class RowProgram:
                 decided = self.store(top) == KEPT
                 top -= 1
             else:
+                self.resolve(top)
                 truth = truth_of(top)
                 if truth != TRUE:
                     return UNDECIDED if truth == UNKNOWN else DROPPED
@@ -337,32 +178,37 @@ cdef class RowProgram:
 
     def run(self, columns):
         """The columns that stay, by row; the places of the rows they are of and of the undecided ones, None if all and if none."""
-        cdef Strided given
-        cdef int64_t row, kept = 0, undecided = 0
-        cdef int outcome, i
+        cdef cnp.ndarray given = np.asfortranarray(columns, np.int64)
+        cdef int64_t rows, row, kept = 0, undecided = 0
+        cdef int64_t** pointers
         cdef int64_t* into
         cdef int64_t* place
-        self.made_terms = False
-        read_array(columns, 2, &given)
-        if given.width != self.width:
-            raise ValueError(f"expected {self.width} columns, got {given.width}")
-        found = np.empty((self.outputs_count, given.rows), np.int64)
-        places = np.empty(given.rows, np.int64) if given.rows > 1 else np.zeros(given.rows, np.int64)
+        cdef int outcome, i
+        if given.ndim != 2 or given.shape[1] != self.width:
+            raise ValueError(f"expected {self.width} columns, got {given.shape[1] if given.ndim == 2 else given.ndim}")
+        rows = given.shape[0]
+        found = np.empty((self.outputs_count, rows), np.int64)
+        places = np.empty(rows, np.int64) if rows > 1 else np.zeros(rows, np.int64)
         into = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>found)
         place = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>places)
-        for row in range(given.rows):
-            outcome = self.run_row(&given, row)
-            if outcome == KEPT:
-                for i in range(self.outputs_count):
-                    into[i * given.rows + kept] = (
-                        -1 if self.outputs[i] < 0 else word_at(&given, row, self.outputs[i])
-                        if self.outputs[i] < self.width else self.computed[self.outputs[i] - self.width]
-                    )
-                place[kept] = row
-                kept += 1
-            elif outcome == UNDECIDED:
-                undecided += 1
-                place[given.rows - undecided] = row
-        if kept == given.rows:
+        pointers = <int64_t**>calloc(self.width + 1, sizeof(int64_t*))
+        if pointers == NULL:
+            raise MemoryError
+        for i in range(self.width):
+            pointers[i] = (<int64_t*>cnp.PyArray_DATA(given)) + i * rows
+        try:
+            for row in range(rows):
+                outcome = self.run_row(pointers, row)
+                if outcome == KEPT:
+                    for i in range(self.outputs_count):
+                        into[i * rows + kept] = self.output(i, pointers, row)
+                    place[kept] = row
+                    kept += 1
+                elif outcome == UNDECIDED:
+                    undecided += 1
+                    place[rows - undecided] = row
+        finally:
+            free(pointers)
+        if kept == rows:
             return found.T, None, None
-        return found[:, :kept].T, places[:kept], places[given.rows - undecided :][::-1] if undecided else None
+        return found[:, :kept].T, places[:kept], places[rows - undecided :][::-1] if undecided else None

@@ -19,33 +19,9 @@ from millstream.kernels.table cimport mix
 
 cnp.import_array()
 
-cdef enum:
-    PLAIN = 1                   # patterns with the predicate alone
-    BY_S = 2
-    BY_O = 4
-
-
-cdef struct Slot:
-    int64_t predicate           # -1: empty
-    int64_t constant            # -1 in the entry of the predicate
-    int32_t kind                # PLAIN, BY_S or BY_O: what `constant` is
-    int32_t more                # in the entry of the predicate: the kinds it has
-    int32_t first               # pattern, -1 for none
-    int32_t unused
-
-
 @cython.final
 cdef class Scan:
     """Finds the patterns that triples match."""
-
-    cdef Slot* slots
-    cdef uint64_t mask
-    cdef int32_t* following     # the next pattern of a chain, in rising order
-    cdef int32_t* shape         # 0: (s, o), 1: s alone, 2: o alone, 3: both ends the same
-    cdef int64_t patterns
-    cdef int64_t* out[4]
-    cdef int64_t size
-    cdef int64_t capacity
 
     def __init__(self, patterns, same=None):
         """`patterns`: rows of s, p, o, each an id or -1 for a variable; `same`: those whose s and o are one variable."""
@@ -87,7 +63,7 @@ cdef class Scan:
         for i in range(4):
             block_free(self.out[i], self.capacity * sizeof(int64_t))
 
-    cdef inline Slot* find(self, int64_t predicate, int64_t constant, int kind) noexcept nogil:
+    cdef Slot* find(self, int64_t predicate, int64_t constant, int kind) noexcept nogil:
         """Its slot, or the empty one where it would be."""
         cdef uint64_t at = predicate if constant < 0 else mix(<uint64_t>predicate) + <uint64_t>constant * 4 + <uint64_t>kind
         cdef Slot* slot
@@ -119,7 +95,7 @@ cdef class Scan:
                 self.out[i], self.capacity * sizeof(int64_t), capacity * sizeof(int64_t))
         self.capacity = capacity
 
-    cdef inline void write(self, int64_t row, int32_t pattern, int64_t s, int64_t o) noexcept nogil:
+    cdef void write(self, int64_t row, int32_t pattern, int64_t s, int64_t o) noexcept nogil:
         cdef int shape = self.shape[pattern]
         if shape == 3 and s != o:
             return
@@ -159,18 +135,21 @@ cdef class Scan:
             else:
                 by_o = self.following[by_o]
 
+    cdef void match_one(self, int64_t row, int64_t s, int64_t p, int64_t o) noexcept nogil:
+        """Writes the patterns of one triple, in rising order."""
+        cdef Slot* slot = self.find(p, -1, PLAIN)
+        if slot.predicate != -1:
+            self.matched(row, slot, s, o)
+
     def match(self, const int64_t[::1] s, const int64_t[::1] p, const int64_t[::1] o):
         """Row, view, a and b of every match, by row and then view; b is -1 for patterns of one variable."""
         cdef int64_t i, n = s.shape[0]
-        cdef Slot* slot
         if not (p.shape[0] == o.shape[0] == n):
             raise ValueError("columns differ in length")
         self.size = 0
         with nogil:
             for i in range(n):
-                slot = self.find(p[i], -1, PLAIN)
-                if slot.predicate != -1:
-                    self.matched(i, slot, s[i], o[i])
+                self.match_one(i, s[i], p[i], o[i])
         return tuple(self.column(c) for c in range(4))
 
     cdef column(self, int number):

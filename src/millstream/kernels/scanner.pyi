@@ -5,6 +5,7 @@ import numpy.typing as npt
 from typing_extensions import Buffer
 
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.elements import Intake
 from millstream.kernels.scanner_summary import Summary
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class Scanner:
     kept: int
     carried: int
     literal_bytes: int
+    errors: list[tuple[int, int, str, str]] | None
     def __init__(
         self,
         dictionary: Dictionary,
@@ -37,6 +39,4 @@ class Scanner:
     def watch(self, summary: Summary | None = None) -> None: ...
     def abandon(self) -> bytes: ...
     def feed(self, data: Buffer, final: bool = False) -> Scanned: ...
-    def feed_whole(
-        self, text: str
-    ) -> tuple[list[tuple[int, int, int, int]], int, list[tuple[int, int, str, str]]] | None: ...
+    def whole(self, text: str | bytes, scope: str = "") -> Intake: ...

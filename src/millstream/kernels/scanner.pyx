@@ -18,10 +18,11 @@ import pyoxigraph
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
-from libc.string cimport memchr, memcmp, memcpy, memset
+from libc.string cimport memcmp, memcpy, memset
 
 from millstream.kernels.dictionary cimport Dictionary
 from millstream.kernels.dictionary_values cimport BLANK, IRI
+from millstream.kernels.elements cimport Intake
 from millstream.kernels.scanner_bytes cimport CLASS, LABEL, Buffer, reserve
 from millstream.kernels.scanner_grammar cimport (
     GRAPH, NO_DOT, NO_MEMORY, OBJECT, PREDICATE, SUBJECT, TOO_LARGE, TRAILING, TRIPLE_TERM, Fault, Term, fail, free_term,
@@ -62,18 +63,6 @@ class Scanned:
     errors: list
 
 
-cdef inline bint has_label(const char *text, Py_ssize_t size) noexcept:
-    """Whether `_:` is anywhere in a text: so it begins every blank node's label."""
-    cdef const char *at = text
-    while True:
-        at = <const char *>memchr(at, c'_', text + size - at)
-        if at == NULL:
-            return False
-        if at[1] == c':':        # the text ends with a zero
-            return True
-        at += 1
-
-
 cdef class Scanner:
     """Reads one text, cut anywhere."""
 
@@ -82,7 +71,8 @@ cdef class Scanner:
     cdef readonly int64_t lines, statements, kept, carried
     cdef readonly int64_t literal_bytes
     cdef Summary summary
-    cdef object scope_bytes
+    cdef object scope_bytes, scope_text
+    cdef readonly list errors
     cdef const uint8_t *scope
     cdef int64_t scope_length, longest_name
     cdef Buffer carry
@@ -101,12 +91,7 @@ cdef class Scanner:
         self.literal_bytes = literal_bytes
         self.longest_name = min(literal_bytes, LONGEST_NAME)
         self.summary = None if summary is not None and summary.everything else summary
-        self.scope_bytes = scope.encode("ascii", "replace")
-        self.scope = self.scope_bytes
-        self.scope_length = len(self.scope_bytes)
-        for i in range(self.scope_length):
-            if not CLASS[self.scope[i]] & LABEL or (i == 0 and self.scope[0] == c'-'):
-                raise ValueError(f"a scope is made of ASCII letters, digits, '_' and '-', not starting with '-', got {scope!r}")
+        self.enter_scope(scope)
         self.recent = <Recent *>realloc(NULL, RECENT * sizeof(Recent))
         if self.recent == NULL:
             raise MemoryError
@@ -160,41 +145,60 @@ cdef class Scanner:
         finally:
             self.busy = False
 
-    def feed_whole(self, str text not None):
-        """A whole small text at once: kept rows of s, p, o, number of statement, then all statements, then errors.
+    def whole(self, text not None, str scope=""):
+        """A whole small text at once, as the triples of one element, each once; errors are in `errors`.
 
-        For a text by itself, without the cost of columns; graphs are not told. None, with nothing read, for a text that may have
-        blank nodes, or has a surrogate.
+        For scanners that read nothing but such texts: lines and statements are counted anew, graphs are not told. Labels of blank
+        nodes are within the scope. Raises UnicodeEncodeError for a string with surrogates.
         """
-        cdef int64_t i, before = self.statements, lines = self.lines
+        cdef Intake made = Intake()
         cdef Py_ssize_t size = 0
         cdef const char *p
-        try:
+        cdef bytes data
+        if isinstance(text, str):
             p = PyUnicode_AsUTF8AndSize(text, &size)
-        except UnicodeEncodeError:
-            return None
-        if has_label(p, size):
-            return None
+        else:
+            data = <bytes?>text
+            p = data
+            size = len(data)
         if self.busy or self.carried:
             raise RuntimeError("a scanner was fed while it was reading")
         self.busy = True
         try:
+            self.enter_scope(scope)
+            self.errors = None
             errors = []
-            self.rows = 0
+            self.rows = self.lines = self.statements = 0
             self.keep(<const uint8_t *>p, size)
             self.keep(b"\n", 1)
             self.carried = 0
             self.scan_lines(self.carry.data, self.carry.data + size + 1, errors)
             self.after_return = False
-            rows = [
-                (self.columns[0][i], self.columns[1][i], self.columns[2][i], self.columns[4][i] - before)
-                for i in range(self.rows)
-            ]
             if errors:
-                errors = [(line - lines, *rest) for line, *rest in errors]
-            return rows, self.statements - before, errors
+                self.errors = errors
+            made.total = self.statements
+            made.make_room(self.rows)
+            if self.rows:
+                memcpy(made.words, self.columns[0], self.rows * sizeof(int64_t))
+                memcpy(made.words + self.rows, self.columns[1], self.rows * sizeof(int64_t))
+                memcpy(made.words + 2 * self.rows, self.columns[2], self.rows * sizeof(int64_t))
+                memcpy(made.words + 3 * self.rows, self.columns[4], self.rows * sizeof(int64_t))
+                made.drop_repeats()
+            return made
         finally:
             self.busy = False
+
+    cdef int enter_scope(self, str scope) except -1:
+        if scope is self.scope_text:
+            return 0
+        self.scope_bytes = scope.encode("ascii", "replace")
+        self.scope = self.scope_bytes
+        self.scope_length = len(self.scope_bytes)
+        self.scope_text = scope
+        for i in range(self.scope_length):
+            if not CLASS[self.scope[i]] & LABEL or (i == 0 and self.scope[0] == c'-'):
+                raise ValueError(f"a scope is made of ASCII letters, digits, '_' and '-', not starting with '-', got {scope!r}")
+        return 0
 
     def abandon(self):
         """Forgets the incomplete line; gives how it begins. What is fed next goes on with its end."""

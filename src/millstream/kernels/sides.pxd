@@ -1,6 +1,9 @@
-"""Two sequences of deltas taken as one, in order of (tick, change); of one change the left side's rows come first."""
+"""Operators of two inputs, whose deltas are taken as one sequence (layout in sides.pyx)."""
 
 from libc.stdint cimport int64_t
+
+from millstream.kernels.deltas cimport Deltas, Operator
+from millstream.kernels.group cimport CHANGE, TICK, Group, Written
 
 cdef enum:
     LEFT = 0
@@ -8,22 +11,31 @@ cdef enum:
     NEITHER = 2
 
 
-cdef inline int next_side(const int64_t[::1] left_tick, const int64_t[::1] left_change, int64_t left,
-                          const int64_t[::1] right_tick, const int64_t[::1] right_change, int64_t right) noexcept nogil:
-    """The side of the next row, when so many of each are taken."""
-    if left == left_tick.shape[0]:
-        return NEITHER if right == right_tick.shape[0] else RIGHT
-    if right == right_tick.shape[0]:
+cdef inline bint is_before(const Written* one, int64_t i, const Written* other, int64_t j) noexcept nogil:
+    """Whether a row's (tick, change) comes before another's."""
+    cdef int64_t tick = one.columns[one.width + TICK][i], other_tick = other.columns[other.width + TICK][j]
+    if tick != other_tick:
+        return tick < other_tick
+    return one.columns[one.width + CHANGE][i] < other.columns[other.width + CHANGE][j]
+
+
+cdef inline int next_side(const Written* left, int64_t i, const Written* right, int64_t j) noexcept nogil:
+    """The side of the next row, when so many of each are taken: of one change the left side's rows come first."""
+    if i == left.size:
+        return NEITHER if j == right.size else RIGHT
+    if j == right.size:
         return LEFT
-    if left_tick[left] != right_tick[right]:
-        return LEFT if left_tick[left] < right_tick[right] else RIGHT
-    return LEFT if left_change[left] <= right_change[right] else RIGHT
+    return RIGHT if is_before(right, j, left, i) else LEFT
 
 
-cdef inline int check_deltas(const int64_t[:, :] columns, int width, const int64_t[::1] tick, const int64_t[::1] change,
-                             const int64_t[::1] weight) except -1:
-    if columns.shape[1] != width:
-        raise ValueError(f"expected {width} columns, got {columns.shape[1]}")
-    if not (columns.shape[0] == tick.shape[0] == change.shape[0] == weight.shape[0]):
-        raise ValueError("columns differ in length")
-    return 0
+cdef inline bint same_change(const Written* rows, int64_t i, int64_t j) noexcept nogil:
+    return (rows.columns[rows.width + TICK][i] == rows.columns[rows.width + TICK][j]
+            and rows.columns[rows.width + CHANGE][i] == rows.columns[rows.width + CHANGE][j])
+
+
+cdef class TwoSided(Operator):
+    cdef Deltas left
+    cdef Deltas right
+    cdef Group group
+
+    cdef int add(self, int side, int64_t row) except -1

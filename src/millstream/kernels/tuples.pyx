@@ -13,12 +13,12 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from millstream.kernels.agenda cimport (
-    FOREVER, NEVER, Agenda, Note, agenda_bytes, agenda_close, agenda_open, agenda_pop, agenda_put,
+    FOREVER, NEVER, Note, agenda_bytes, agenda_close, agenda_open, agenda_pop, agenda_put,
 )
 from millstream.kernels.memory cimport block_free
-from millstream.kernels.store cimport Records, record_free, record_new
+from millstream.kernels.store cimport record_free, record_new
 from millstream.kernels.table cimport (
-    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, mix, probe, probe_next,
+    Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, mix, probe, probe_next,
 )
 
 cnp.import_array()
@@ -32,13 +32,6 @@ cdef enum:
 @cython.final
 cdef class TupleTable:
     """Live tuples of ids and their numbers."""
-
-    cdef int width
-    cdef int64_t stride
-    cdef Records records
-    cdef Index index
-    cdef Agenda agenda
-    cdef int64_t[:, ::1] single
 
     def __cinit__(self, int width):
         if width < 1:
@@ -55,17 +48,17 @@ cdef class TupleTable:
         index_close(&self.index)
         agenda_close(&self.agenda)
 
-    cdef inline int64_t* record(self, int64_t number) noexcept nogil:
+    cdef int64_t* record(self, int64_t number) noexcept nogil:
         return (<int64_t*>self.records.data) + number * self.stride
 
-    cdef uint32_t hash(self, int64_t* ids) noexcept nogil:
+    cdef uint32_t hash(self, const int64_t* ids) noexcept nogil:
         cdef uint64_t mixed = 0
         cdef int i
         for i in range(self.width):
             mixed = mix(mixed + <uint64_t>ids[i])
         return fold(mixed)
 
-    cdef int32_t find_row(self, const int64_t[:, :] columns, int64_t row, uint32_t hash) noexcept nogil:
+    cdef int32_t find_row(self, const int64_t* wanted, uint32_t hash) noexcept nogil:
         cdef Probe found = probe(&self.index, hash)
         cdef int32_t number
         cdef int64_t* ids
@@ -76,17 +69,10 @@ cdef class TupleTable:
                 return -1
             ids = self.record(number)
             i = 0
-            while i < self.width and ids[i] == columns[row, i]:
+            while i < self.width and ids[i] == wanted[i]:
                 i += 1
             if i == self.width:
                 return number
-
-    cdef uint32_t hash_row(self, const int64_t[:, :] columns, int64_t row) noexcept nogil:
-        cdef uint64_t mixed = 0
-        cdef int i
-        for i in range(self.width):
-            mixed = mix(mixed + <uint64_t>columns[row, i])
-        return fold(mixed)
 
     cdef void forget(self, int32_t number) noexcept nogil:
         index_drop(&self.index, self.hash(self.record(number)), number)
@@ -101,15 +87,15 @@ cdef class TupleTable:
             if self.record(number)[0] >= 0 and self.record(number)[self.width] <= now:
                 self.forget(number)
 
-    cdef int32_t enter(self, const int64_t[:, :] columns, int64_t row, int64_t until) noexcept nogil:
-        cdef uint32_t hash = self.hash_row(columns, row)
-        cdef int32_t number = self.find_row(columns, row, hash)
+    cdef int32_t enter(self, const int64_t* ids, int64_t until) noexcept nogil:
+        cdef uint32_t hash = self.hash(ids)
+        cdef int32_t number = self.find_row(ids, hash)
         cdef Note due
         cdef int i
         if number < 0:
             number = record_new(&self.records, self.stride * sizeof(int64_t))
             for i in range(self.width):
-                self.record(number)[i] = columns[row, i]
+                self.record(number)[i] = ids[i]
             self.record(number)[self.width] = NEVER
             index_put(&self.index, hash, number)
         if until > self.record(number)[self.width]:
@@ -125,41 +111,46 @@ cdef class TupleTable:
         if columns.ndim != 2 or columns.shape[1] != self.width or (columns.size and columns.min() < 0):
             raise ValueError(f"expected {self.width} columns of ids that are not negative")
 
-    cdef int64_t leave(self, const int64_t[:, :] columns, int64_t row) noexcept nogil:
-        cdef int32_t number = self.find_row(columns, row, self.hash_row(columns, row))
+    cdef int64_t leave(self, const int64_t* ids) noexcept nogil:
+        cdef int32_t number = self.find_row(ids, self.hash(ids))
         if number < 0:
             return -1
         self.forget(number)
         return number
 
+    cdef int64_t number_of(self, const int64_t* ids, int64_t now, int64_t until, bint inserted) noexcept nogil:
+        """As `intern` of one tuple, whose ids are not negative."""
+        cdef int64_t number
+        self.expire_some(now, EXPIRED_A_ROW)
+        number = self.enter(ids, until) if inserted else self.leave(ids)
+        return -1 if number < 0 else (<int64_t>1 << 62) | number
+
     def intern(self, columns, const int64_t[::1] now, const int64_t[::1] until, const int64_t[::1] op):
         """The numbers of tuples, in order of change. Op 1: live until the latest end it was given, with a new number if it was not
         live. Op -1: ended now; its last number, -1 if it has none."""
         self.check(columns)
-        cdef const int64_t[:, :] rows = columns
-        cdef int64_t i, number, n = rows.shape[0]
+        cdef const int64_t[:, ::1] rows = np.ascontiguousarray(columns)
+        cdef int64_t i, n = rows.shape[0]
         if not (now.shape[0] == until.shape[0] == op.shape[0] == n):
             raise ValueError("columns differ in length")
         numbers = np.empty(n, np.int64)
         cdef int64_t[::1] into = numbers
         with nogil:
             for i in range(n):
-                self.expire_some(now[i], EXPIRED_A_ROW)
-                number = self.enter(rows, i, until[i]) if op[i] > 0 else self.leave(rows, i)
-                into[i] = -1 if number < 0 else (<int64_t>1 << 62) | number
+                into[i] = self.number_of(&rows[i, 0], now[i], until[i], op[i] > 0)
         return numbers
 
     def enter_one(self, tuple ids not None):
         """The number of a tuple that has none yet, live from now on without an end; -1 if it has one."""
         self.hold_single(ids)
-        if self.find_row(self.single, 0, self.hash_row(self.single, 0)) >= 0:
+        if self.find_row(&self.single[0, 0], self.hash(&self.single[0, 0])) >= 0:
             return -1
-        return (<int64_t>1 << 62) | self.enter(self.single, 0, FOREVER)
+        return (<int64_t>1 << 62) | self.enter(&self.single[0, 0], FOREVER)
 
     def leave_one(self, tuple ids not None):
         """The last number of a tuple that has ended now; -1 if it has none."""
         self.hold_single(ids)
-        cdef int64_t number = self.leave(self.single, 0)
+        cdef int64_t number = self.leave(&self.single[0, 0])
         return -1 if number < 0 else (<int64_t>1 << 62) | number
 
     cdef int hold_single(self, tuple ids) except -1:
@@ -175,14 +166,14 @@ cdef class TupleTable:
     def find(self, columns):
         """The numbers of tuples, -1 for those that have none."""
         self.check(columns)
-        cdef const int64_t[:, :] rows = columns
+        cdef const int64_t[:, ::1] rows = np.ascontiguousarray(columns)
         cdef int64_t i, n = rows.shape[0]
         cdef int32_t number
         numbers = np.empty(n, np.int64)
         cdef int64_t[::1] into = numbers
         with nogil:
             for i in range(n):
-                number = self.find_row(rows, i, self.hash_row(rows, i))
+                number = self.find_row(&rows[i, 0], self.hash(&rows[i, 0]))
                 into[i] = -1 if number < 0 else (<int64_t>1 << 62) | number
         return numbers
 

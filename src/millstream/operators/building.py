@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from pyoxigraph import Variable
 
 from millstream.kernels.deltas import Deltas, Operator
 from millstream.kernels.dictionary import Dictionary
-from millstream.operators import closure, comparing_join, construct, equality, grouping, ranking, relational, shaping
-from millstream.operators.aggregates.accumulators import AggregateSpec
+from millstream.kernels.groups import GroupTable
+from millstream.kernels.keeping import Keeper
+from millstream.kernels.relation import Distinct, KeyMatcher, MatchCounter
+from millstream.kernels.relation_join import JoinTable
+from millstream.kernels.shaping import Ask, Union
+from millstream.kernels.top_k import ALL, TopK, TopKOfEach
+from millstream.operators.aggregates.accumulators import AggregateSpec, accumulator_of
+from millstream.operators.closure import closure
+from millstream.operators.comparing_join import ordered_join
+from millstream.operators.constants import Constants, truth_ids
+from millstream.operators.construct import template
+from millstream.operators.equality import EqualityKey
 from millstream.operators.expressions import Bounds
-from millstream.operators.keeping import Keeper
-from millstream.operators.shaping import truth_ids
+from millstream.operators.ordering import Ordering
+from millstream.operators.ranking import levels
 from millstream.plan import nodes as n
 
 
@@ -27,42 +36,35 @@ def build(
     width = len(node.variables)
     match node:
         case n.Rows(_, rows):
-            return shaping.Constants(inputs, width, rows, dictionary, keeper)
+            return Constants(inputs, width, rows, dictionary, keeper)
         case n.EqualityKey(inner, _, of):
-            return equality.EqualityKey(inputs, width, inner.variables.index(of), dictionary, keeper)
+            return EqualityKey(inputs, width, inner.variables.index(of), dictionary, keeper)
         case n.Distinct():
-            return relational.Distinct(inputs, width)
+            return Distinct(inputs, width)
         case n.Union(left, right):
-            places = (_places(node.variables, side.variables) for side in (left, right))
-            return shaping.Union(inputs, width, *places)
+            return Union(inputs, width, [_places(node.variables, side.variables) for side in (left, right)])
         case n.Join():
             return _join(node, inputs)
         case n.Unmatched(left, _, on):
-            return relational.Unmatched(inputs, width, None if on is None else _places(on, left.variables))
+            return _matcher(inputs, width, left, on, None)
         case n.Marked(left, _, _, on):
-            key = None if on is None else _places(on, left.variables)
-            return relational.Marked(inputs, width, key, truth_ids(dictionary))
+            return _matcher(inputs, width, left, on, truth_ids(dictionary))
         case n.OrderedJoin(left, right, one, operator, other):
             compared = left.variables.index(one), right.variables.index(other)
-            return comparing_join.OrderedJoin(inputs, width, compared[0], operator, compared[1], dictionary)
+            return ordered_join(inputs, width, compared[0], operator, compared[1], dictionary)
         case n.Group():
             return _group(node, inputs, dictionary, keeper, bounds)
-        case n.TopK(inner, conditions, completion, offset, limit, tag):
-            keys = _places(tuple(v for v, _ in conditions), inner.variables)
-            ordered = tuple((place, down) for place, (_, down) in zip(keys, conditions, strict=True))
-            ranks = ordered, _places(completion, inner.variables), offset, limit, dictionary
-            if tag is None:
-                return ranking.TopK(inputs, width, *ranks)
-            make = partial(ranking.TopK, (Deltas(width=width),), width, *ranks)
-            return ranking.TopKOfEach(inputs, width, inner.variables.index(tag), make)
+        case n.TopK():
+            return _top_k(node, inputs, dictionary)
         case n.Closure():
             return _closure(node, inputs, dictionary, keeper)
         case n.Template(_, triples, solution, tags):
-            return construct.Template(inputs, width, solution, triples, salt, dictionary, keeper, tags)
+            return template(inputs, width, solution, triples, salt, dictionary, keeper, tags)
         case n.Ask():
-            return shaping.Ask(inputs, width, dictionary)
+            return Ask(inputs, width, truth_ids(dictionary))
         case n.Sent():
-            return shaping.Sent(inputs, width)
+            places = [[*range(rows.width), *[-1] * (width - 1 - rows.width)] for rows in inputs]
+            return Union(inputs, width, places, numbered=True)
         case n.Solutions() | n.Quads() | n.Arriving() | n.Given() | n.Ordered() | n.Extend() | n.Filter() | n.Project():
             raise TypeError(node)
 
@@ -74,41 +76,65 @@ def _places(wanted: tuple[Variable, ...], variables: tuple[Variable, ...]) -> tu
 
 
 def _join(node: n.Join, inputs: Sequence[Deltas]) -> Operator:
+    """Columns: the left ones, completed by the right row; the right ones that are not shared; copies of left ones."""
+    left, right = node.left.variables, node.right.variables
     certain = node.left.certain & node.right.certain
-    return relational.Join(
+    shared = [v for v in left if v in right]
+    given = [v for v in node.shared if v not in node.overlap]
+    return JoinTable(
         inputs,
         len(node.variables),
-        node.left.variables,
-        node.right.variables,
-        frozenset(certain),
-        copies=tuple(v for _, v in node.copies),
-        overlap=bool(node.overlap),
-        given=tuple(v for v in node.shared if v not in node.overlap),
+        [(left.index(v), right.index(v)) for v in shared],
+        [v in certain for v in shared],
+        [left.index(v) for _, v in node.copies],
+        # As MINUS wants it, a pair counts only if both bind a variable in common other than those given to both.
+        bool(node.overlap) and all(v in given for v in shared if v in certain),
     )
+
+
+def _matcher(
+    inputs: Sequence[Deltas],
+    width: int,
+    left: n.Node,
+    on: tuple[Variable, ...] | None,
+    marks: tuple[int, int] | None,
+) -> Operator:
+    """Left solutions by whether they have a match: those without one, or all with a mark.
+
+    OPTIONAL, MINUS and EXISTS are made of these. Where both sides bind all that they share, a right solution matches by
+    these columns, `on`. Otherwise, and where a filter decides, a join pairs left solutions with right ones, copying the
+    columns that tell which left solution a pair came from, and what is left after filters says which ones are matched.
+    """
+    if on is None:
+        return MatchCounter(inputs, width, marks=marks)
+    return KeyMatcher(inputs, width, _places(on, left.variables), marks=marks)
 
 
 def _group(node: n.Group, inputs: Sequence[Deltas], dictionary: Dictionary, keeper: Keeper, bounds: Bounds) -> Operator:
     variables = node.input.variables
-    specs = tuple(
+    solution = _places(node.solution, variables)
+    specs = (
         AggregateSpec(
             g.function, None if g.operand is None else variables.index(g.operand), g.distinct, separator=g.separator
         )
         for _, g in node.aggregates
     )
-    keys, solution = _places(node.keys, variables), _places(node.solution, variables)
-    return grouping.Group(inputs, len(node.variables), keys, specs, dictionary, keeper, solution, bounds)
+    accumulators = [accumulator_of(spec, dictionary, solution, bounds) for spec in specs]
+    return GroupTable(inputs, len(node.variables), _places(node.keys, variables), accumulators, keeper)
+
+
+def _top_k(node: n.TopK, inputs: Sequence[Deltas], dictionary: Dictionary) -> Operator:
+    variables, width = node.input.variables, len(node.variables)
+    conditions = tuple((variables.index(v), down) for v, down in node.conditions)
+    compared = levels(conditions, _places(node.completion, variables)), Ordering(dictionary).kernel
+    ranks = node.offset, ALL if node.limit is None else node.limit
+    if node.tag is None:
+        return TopK(inputs, width, *compared, *ranks)
+    return TopKOfEach(inputs, width, variables.index(node.tag), *compared, *ranks)
 
 
 def _closure(node: n.Closure, inputs: Sequence[Deltas], dictionary: Dictionary, keeper: Keeper) -> Operator:
     fixed = (node.fixed_start, node.fixed_end)
     start, end = (None if term is None else dictionary.encode_one(str(term).encode()) for term in fixed)
-    return closure.Closure(
-        inputs,
-        len(node.variables),
-        len(node.tags),
-        start,
-        end,
-        zero_length=node.zero_length,
-        demand=node.asks,
-        keeper=keeper,
-    )
+    width = len(node.variables)
+    return closure(inputs, width, start, end, zero_length=node.zero_length, demand=node.asks, keeper=keeper)

@@ -21,81 +21,36 @@ end. Only where neither is known are all nodes starts; then as much is kept as t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
-
-import numpy as np
+from typing import Literal, TypeAlias
 
 from millstream.kernels.closure import PathClosure
-from millstream.kernels.deltas import PythonOperator
-from millstream.operators.keeping import Keeper
-from millstream.operators.rows import Deltas
-
-if TYPE_CHECKING:
-    from millstream.kernels.closure import ClosureStats, Rows
+from millstream.kernels.deltas import Deltas
+from millstream.kernels.keeping import Keeper
 
 Demand: TypeAlias = Literal["starts", "ends"]
 
 
-class Closure(PythonOperator):
-    """Paths of one or more edges (`+`), with `zero_length` of any number of edges (`*`)."""
-
-    def __init__(
-        self,
-        inputs: Sequence[Deltas],
-        width: int,
-        tag_width: int,
-        starts: int | None = None,
-        ends: int | None = None,
-        *,
-        zero_length: bool,
-        demand: Demand | None = None,
-        keeper: Keeper | None = None,
-    ) -> None:
-        """`keeper` keeps the constants."""
-        super().__init__(inputs, width)
-        if demand is not None and not (starts is None and ends is None):
-            raise ValueError(f"a path with a constant end is not asked for by its {demand}")
-        reverse = demand == "ends" or (starts is None and ends is not None)
-        zero_length = zero_length and (starts is None or ends is None or starts == ends)
-        constant = starts is not None or ends is not None
-        self._closure = PathClosure(
-            tag_width,
-            source=ends if reverse else starts,
-            target=None if reverse else ends,
-            zero_length=zero_length,
-            demanded=demand is not None,
-            reversed=reverse,
-        )
-        self._demanded = demand is not None
-        self._takes_nodes = zero_length and (not constant or tag_width > 0)
-        nodes = ("tags",) if constant else ("nodes",)
-        reads = ("edges", *(nodes if self._takes_nodes else ()), *(("demand",) if self._demanded else ()))
-        if len(inputs) != len(reads):
-            raise ValueError(f"expected {len(reads)} inputs ({', '.join(reads)}), got {len(inputs)}")
-        self._keeper = keeper
-        self._constants = np.array([end for end in (starts, ends) if end is not None], np.int64)
-        if keeper is not None:
-            keeper.hold(self._constants)
-
-    def begin(self, at_tick: int, change: int) -> None:
-        """The constant's path to itself, where that does not depend on tags."""
-        self.give(Deltas(*self._closure.begin(at_tick, change)))
-
-    def changed(self, *inputs: Deltas) -> Deltas:
-        """What changes of the inputs change in the pairs that paths connect."""
-        rows: list[Rows] = [(given.columns, given.tick, given.change, given.weight) for given in inputs]
-        return Deltas(
-            *self._closure.feed(
-                rows[0],
-                rows[1] if self._takes_nodes else None,
-                rows[-1] if self._demanded else None,
-            )
-        )
-
-    def close(self, at_tick: int) -> None:
-        if self._keeper is not None:
-            self._keeper.release(self._constants, at_tick)
-
-    @property
-    def stats(self) -> ClosureStats:
-        return self._closure.stats
+def closure(
+    inputs: Sequence[Deltas],
+    width: int,
+    starts: int | None = None,
+    ends: int | None = None,
+    *,
+    zero_length: bool,
+    demand: Demand | None = None,
+    keeper: Keeper | None = None,
+) -> PathClosure:
+    """Paths of one or more edges (`+`), with `zero_length` of any number of edges (`*`); `keeper` keeps the constants."""
+    if demand is not None and not (starts is None and ends is None):
+        raise ValueError(f"a path with a constant end is not asked for by its {demand}")
+    reverse = demand == "ends" or (starts is None and ends is not None)
+    return PathClosure(
+        inputs,
+        width,
+        source=ends if reverse else starts,
+        target=None if reverse else ends,
+        zero_length=zero_length,
+        demanded=demand is not None,
+        reversed=reverse,
+        keeper=keeper,
+    )

@@ -10,16 +10,14 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal
 
-from millstream.kernels import ordered_join
-from millstream.kernels.deltas import PythonOperator
+from millstream.kernels.deltas import Deltas
 from millstream.kernels.dictionary import Dictionary
-from millstream.operators.deltas import consolidated
+from millstream.kernels.ordered_join import OrderedJoin
 from millstream.operators.expressions import comparison, numbers
 from millstream.operators.expressions.dates import FARTHEST_ZONE_S, Moment
 from millstream.operators.expressions.numbers import EXACT
 from millstream.operators.expressions.values import ExpressionError, Space, Value, read_term
 from millstream.operators.ordering import Ordering, packed_double, packed_instant, packed_text
-from millstream.operators.rows import Deltas
 
 Range = tuple[int, int, int, int]
 """Keys: first of a class, lowest and highest in doubt, last; see `kernels.ordered_join`."""
@@ -36,45 +34,22 @@ _FAR = 3e38
 """From about here on numbers of single precision are infinite."""
 
 
-class OrderedJoin(PythonOperator):
+def ordered_join(
+    inputs: Sequence[Deltas], width: int, left_place: int, operator: str, right_place: int, dictionary: Dictionary
+) -> OrderedJoin:
     """Pairs of a left and a right row whose columns compare; the columns of both, left first."""
+    if operator not in ("<", "<=", ">", ">="):
+        raise ValueError(f"a join through an order needs <, <=, > or >=, got {operator}")
+    order, by_value = Ordering(dictionary).kernel, Comparing(operator, dictionary)
+    return OrderedJoin(inputs, width, (left_place, right_place), operator[0] == "<", "=" in operator, order, by_value)
 
-    def __init__(
-        self,
-        inputs: Sequence[Deltas],
-        width: int,
-        left_place: int,
-        operator: str,
-        right_place: int,
-        dictionary: Dictionary,
-    ) -> None:
-        super().__init__(inputs, width)
-        if operator not in ("<", "<=", ">", ">="):
-            raise ValueError(f"a join through an order needs <, <=, > or >=, got {operator}")
+
+class Comparing:
+    """What the kernel asks where ids do not tell."""
+
+    def __init__(self, operator: str, dictionary: Dictionary) -> None:
         self._operator = operator
         self._dictionary = dictionary
-        self._join = ordered_join.OrderedJoin(
-            (inputs[0].width, inputs[1].width),
-            (left_place, right_place),
-            operator[0] == "<",
-            "=" in operator,
-            Ordering(dictionary).kernel,
-            self,
-        )
-
-    def changed(self, left: Deltas, right: Deltas) -> Deltas:
-        """What changes of both sides make of the pairs."""
-        pairs = self._join.apply(
-            (left.columns, left.tick, left.change, left.weight), (right.columns, right.tick, right.change, right.weight)
-        )
-        return consolidated(Deltas(*pairs))
-
-    @property
-    def stats(self) -> dict[str, int]:
-        found = self._join.stats
-        return {"left": found["left"], "right": found["right"], "bytes": found["bytes"]}
-
-    # What the kernel asks.
 
     def matches(self, left: int, right: int) -> bool:
         """The comparison itself."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pyoxigraph import BlankNode, Variable
@@ -17,11 +17,12 @@ from pyoxigraph import BlankNode, Variable
 from millstream.errors import UnsupportedQueryError
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.join import AFTER, AT, BEFORE, DIFFERENT, SAME, IntervalJoin
+from millstream.kernels.parts import GroundPart, JoinPart
 from millstream.kernels.tuples import TupleTable
 from millstream.operators import stored
 from millstream.operators.bounds import RowBound
-from millstream.operators.rows import FOREVER, Arrivals, Column, Intervals
-from millstream.operators.subquery import Changes, SubQuery, in_order_of_change
+from millstream.operators.rows import FOREVER, Arrivals, Column
+from millstream.operators.subquery import SubQuery, in_order_of_change
 from millstream.plan.conjunction import (
     GraphSource,
     MergedSource,
@@ -31,6 +32,9 @@ from millstream.plan.conjunction import (
     SourcedPattern,
     TermTest,
 )
+
+if TYPE_CHECKING:
+    from millstream.kernels.parts import Found
 
 MOST_PATTERNS = 64
 _OUTCOMES = {"<": BEFORE, "<=": BEFORE | AT, "=": AT, ">=": AT | AFTER, ">": AFTER, "!=": BEFORE | AFTER}
@@ -65,6 +69,7 @@ class JoinComponent:
         self._tests = tests
         self._switches = {"lazy": lazy, "adaptive": adaptive}
         self._bound = bound or RowBound()
+        self.part = JoinPart()
         self._subqueries = []
         for part in apart:
             within = {v for n in part for v in patterns[n].variables}
@@ -77,9 +82,7 @@ class JoinComponent:
     def _lay_out(self) -> None:
         """Makes the join, empty, with its views."""
         index = {v: i for i, v in enumerate(self.variables)}
-        self._positions: dict[int, tuple[int, ...]] = {}
-        self._view_of: dict[int, int] = {}
-        self._tuples: dict[int, TupleTable] = {}
+        self._ways: dict[int, tuple[int, tuple[int, ...], TupleTable | None]] = {}
         views: list[tuple[int, int]] = []
         lanes: list[int] = []
         relations: list[int] = []
@@ -92,8 +95,7 @@ class JoinComponent:
             if number in inside:
                 continue
             positions = first_positions(pattern)
-            self._positions[number] = positions
-            self._view_of[number] = len(views)
+            self._ways[number] = len(views), positions, TupleTable(3) if len(positions) == 3 else None
             lane = _lane(pattern.source, lane_of)
             relation = relation_of.setdefault((pattern.source, pattern.triple.predicate, positions), len(relation_of))
             ends = [index[v] for v in pattern.variables]
@@ -101,7 +103,6 @@ class JoinComponent:
                 views.extend((hidden, end) for end in ends)
                 lanes.extend([lane] * 3)
                 relations.extend(1000 + len(views) + i for i in range(3))
-                self._tuples[number] = TupleTable(3)
                 hidden += 1
             else:
                 views.append((ends[0], ends[1] if len(ends) == 2 else -1))
@@ -142,38 +143,33 @@ class JoinComponent:
             visible=list(range(len(self.variables))),
             most=self._bound.limit + 1,
         )
-        self.join = self._make()
-        """May be another after `feed`."""
+        # Another one when a sub-query is no longer joined apart.
+        self.part.lay_out(self._make(), {**self._ways, **dict.fromkeys(inside)}, self._apart if inside else None)
 
-    def feed(self, rows: Arrivals) -> Intervals:
+    @property
+    def join(self) -> IntervalJoin:
+        """May be another after changes of a sub-query."""
+        return self.part.join
+
+    def feed(self, rows: Arrivals) -> Found:
         """What changes of these patterns, in order, make of the solutions."""
-        if not self._subqueries or not np.isin(rows.pattern, self._inside).any():
-            return self._fed(self._changes(rows), rows)
-        # In parts, to see in time when a sub-query has more solutions than it is worth.
+        self._bound.check(self.part.feed(rows))
+        return self.part.taken()
+
+    def _apart(self, rows: Arrivals) -> Found:
+        """As `feed`, some rows being of sub-queries; in parts, to see in time when one has too many solutions."""
         found = []
         for first in range(0, len(rows), _ROWS_AT_ONCE):
-            some = rows.pick(np.arange(first, min(first + _ROWS_AT_ONCE, len(rows))))
-            inside = np.isin(some.pattern, self._inside)
-            changes = [self._changes(some.pick(~inside))]
-            changes.extend(q.changes(some.pick(np.isin(some.pattern, q.numbers))) for q in self._subqueries)
-            found.append(self._fed(in_order_of_change(changes), some))
+            some = rows.pick(slice(first, first + _ROWS_AT_ONCE))
+            pattern = some.pattern
+            changes = [self.part.changes(some.pick(~np.isin(pattern, self._inside)))]
+            changes.extend(q.changes(some.pick(np.isin(pattern, q.numbers))) for q in self._subqueries)
+            self._bound.check(self.join.feed(*in_order_of_change(changes)))
+            found.append(self.part.taken())
             if any(q.is_large for q in self._subqueries):
                 self._put_together(int(some.now[-1]))
-        return Intervals.concatenated(found)
-
-    def _changes(self, rows: Arrivals) -> Changes:
-        if not self._tuples:
-            return (*self._pairs(rows), rows.now, rows.until, rows.op, rows.change)
-        view, a, b, source = self._pairs_with_tuples(rows)
-        now, until, op, change = (np.ascontiguousarray(c[source]) for c in (rows.now, rows.until, rows.op, rows.change))
-        return view, a, b, now, until, op, change
-
-    def _fed(self, changes: Changes, rows: Arrivals) -> Intervals:
-        self._bound.check(self.join.feed(*changes))
-        columns, change_out, start, end, weight = self.join.take()
-        # Changes are numbered upwards, so a row's tick is that of the last change at or before its number.
-        at = rows.now[np.searchsorted(rows.change, change_out, side="right") - 1] if len(change_out) else change_out
-        return Intervals(columns, change_out, at, start, end, weight)
+        columns, change, now, start, until, weight = map(np.concatenate, zip(*found, strict=True))
+        return columns, change, now, start, until, weight
 
     def _put_together(self, now: int) -> None:
         """Joins the patterns of sub-queries with all others from now on."""
@@ -182,72 +178,21 @@ class JoinComponent:
 
     def view_of(self, number: int) -> int | None:
         """Where rows of a pattern are fed one by one, if they can be."""
-        return None if number in self._tuples else self._view_of.get(number)
+        view, _, tuples = self._ways.get(number, (None, (), None))
+        return view if tuples is None else None
 
     def feed_row(self, view: int, a: int, b: int, now: int, until: int, op: int, change: int) -> int:
-        """A row of a view; whether anything came of it, which `taken` gives once all rows of a tick are fed."""
+        """A row of a view; whether anything came of it, which is taken once all rows of a tick are fed."""
         return self.join.feed_one(view, a, b, now, until, op, change)
 
-    def taken(self, now: int) -> Intervals:
-        """What rows that were fed one by one at one tick made of the solutions."""
-        columns, change, start, end, weight = self.join.take()
-        self._bound.check(len(change))
-        # Nearly always one: then it costs half of what any other array of it does.
-        at = np.array((now,), np.int64) if len(change) == 1 else np.full(len(change), now, np.int64)
-        return Intervals(columns, change, at, start, end, weight)
-
-    def _pairs(self, rows: Arrivals) -> tuple[Column, Column, Column]:
-        pattern, triples = rows.pattern, rows.triples
-        view, a, b = (np.zeros(len(rows), np.int64) for _ in range(3))
-        for number, positions in self._positions.items():
-            which = pattern == number if len(self._positions) > 1 else slice(None)
-            view[which] = self._view_of[number]
-            a[which] = triples[which, positions[0]]
-            if len(positions) > 1:
-                b[which] = triples[which, positions[1]]
-        return view, a, b
-
-    def _pairs_with_tuples(self, rows: Arrivals) -> tuple[Column, Column, Column, Column]:
-        """As `_pairs`, a row of a wide pattern becoming three, with the row each came from."""
-        given, triples = rows.pattern, rows.triples
-        width = np.ones(len(rows), np.int64)
-        for number in self._tuples:
-            width[given == number] = 3
-        source = np.repeat(np.arange(len(rows)), width)
-        place = np.arange(len(source)) - np.repeat(np.cumsum(width) - width, width)
-        view, a, b = (np.zeros(len(source), np.int64) for _ in range(3))
-        pattern = given[source]
-        for number, positions in self._positions.items():
-            which = pattern == number
-            origin = source[which]
-            if number not in self._tuples:
-                view[which] = self._view_of[number]
-                a[which] = triples[origin, positions[0]]
-                if len(positions) > 1:
-                    b[which] = triples[origin, positions[1]]
-                continue
-            ours = np.flatnonzero(given == number)
-            numbers = self._tuples[number].intern(
-                np.ascontiguousarray(triples[ours]), rows.now[ours], rows.until[ours], rows.op[ours]
-            )
-            spread = np.repeat(numbers, 3)
-            view[which] = self._view_of[number] + place[which]
-            a[which] = spread
-            b[which] = triples[origin, np.asarray(positions)[place[which]]]
-        # A tuple that was not there leaves nothing behind.
-        there = a >= 0
-        if there.all():
-            return view, a, b, source
-        return tuple(np.ascontiguousarray(c[there]) for c in (view, a, b, source))  # type: ignore[return-value]
-
-    def current(self, now: int) -> Intervals:
+    def current(self, now: int) -> Found:
         """The solutions that hold now, found anew from what is stored."""
         view, a, b, until = self.join.dump(now)
         join = self._make()
         zeros = np.zeros(len(view), np.int64)
         self._bound.check(join.feed(view, a, b, zeros + now, until, zeros + 1, zeros))
         columns, change, start, end, weight = join.take()
-        return Intervals(columns, change, start, start, end, weight)
+        return columns, change, start, start, end, weight
 
     def _views_of(self, number: int) -> range:
         """The views of a pattern where nothing is joined apart."""
@@ -297,8 +242,9 @@ class JoinComponent:
             self.join.load(changes[0], changes[1], changes[2], changes[4])
 
     def _load_direct(self, view: Column, a: Column, b: Column, until: Column) -> None:
-        for number, table in self._tuples.items():
-            first = self._view_of[number]
+        for first, positions, table in self._ways.values():
+            if table is None:
+                continue
             ours = (view >= first) & (view < first + 3)
             old, times = np.unique(a[ours], return_counts=True)
             whole = np.unique(np.column_stack([view[ours], a[ours]]), axis=0)
@@ -309,7 +255,7 @@ class JoinComponent:
             for i in range(3):
                 part = view == first + i
                 place = np.searchsorted(old, a[part])
-                columns[place, self._positions[number][i]] = b[part]
+                columns[place, positions[i]] = b[part]
                 ends[place] = until[part]
             zeros = np.zeros(len(old), np.int64)
             new = table.intern(columns, zeros - FOREVER, ends, zeros + 1)
@@ -321,14 +267,14 @@ class JoinComponent:
         self.join.expire(now)
         entries = self.join.stats["entries"]
         # A wide pattern has three views, with a pair of each triple in each.
-        direct = sum(entries[view] for view in self._view_of.values())
+        direct = sum(entries[view] for view, _, _ in self._ways.values())
         return direct + sum(subquery.component.contents(now) for subquery in self._subqueries)
 
     @property
     def bytes(self) -> int:
-        tables = [*self._tuples.values(), *(subquery.tuples for subquery in self._subqueries)]
+        tables = [*(table for _, _, table in self._ways.values()), *(subquery.tuples for subquery in self._subqueries)]
         inner = sum(subquery.component.bytes for subquery in self._subqueries)
-        return self.join.stats["bytes"] + sum(t.stats["bytes"] for t in tables) + inner
+        return self.join.stats["bytes"] + sum(t.stats["bytes"] for t in tables if t is not None) + inner
 
 
 class GroundComponent:
@@ -338,51 +284,28 @@ class GroundComponent:
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.until = _NOT_THERE
-        self._out: list[tuple[int, int, int, int, int]] = []
-
-    def feed(self, rows: Arrivals) -> Intervals:
-        for now, until, op, change in zip(
-            rows.now.tolist(), rows.until.tolist(), rows.op.tolist(), rows.change.tolist(), strict=True
-        ):
-            self.feed_row(0, 0, 0, now, until, op, change)
-        return self.taken(0)
+        self.part = GroundPart()
 
     def view_of(self, number: int) -> int | None:
         return 0
 
     def feed_row(self, view: int, a: int, b: int, now: int, until: int, op: int, change: int) -> int:
         """The triple comes, or goes."""
-        old = self.until
-        if op < 0:
-            if old > now:
-                self._out.append((change, now, now, old, -1))
-                self.until = now
-        elif until > max(old, now):
-            self._out.append((change, now, max(old, now), until, 1))
-            self.until = until
-        return len(self._out)
+        return self.part.feed_row(now, until, op, change)
 
-    def taken(self, now: int) -> Intervals:
-        """What became of it since the last time."""
-        out, self._out = self._out, []
-        table = np.array(out, np.int64).reshape(-1, 5)
-        change_out, at, start, end, weight = (np.ascontiguousarray(table[:, i]) for i in range(5))
-        return Intervals(np.empty((len(out), 0), np.int64), change_out, at, start, end, weight)
-
-    def current(self, now: int) -> Intervals:
-        size = int(self.until > now)
-        change, start, until, weight = (np.full(size, v, np.int64) for v in (0, now, self.until, 1))
-        return Intervals(np.empty((size, 0), np.int64), change, start, start, until, weight)
+    def current(self, now: int) -> Found:
+        size = int(self.part.until > now)
+        change, start, until, weight = (np.full(size, v, np.int64) for v in (0, now, self.part.until, 1))
+        return np.empty((size, 0), np.int64), change, start, start, until, weight
 
     def dump(self, now: int) -> object:
-        return self.until
+        return self.part.until
 
     def load(self, state: Any, dictionary: Dictionary | None = None) -> None:
-        self.until = stored.whole(state, _NOT_THERE, FOREVER)
+        self.part.until = stored.whole(state, _NOT_THERE, FOREVER)
 
     def contents(self, now: int) -> int:
-        return int(self.until > now)
+        return int(self.part.until > now)
 
     @property
     def bytes(self) -> int:

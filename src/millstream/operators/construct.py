@@ -10,90 +10,59 @@ import hashlib
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 from pyoxigraph import BlankNode, Variable
 
-from millstream.kernels.deltas import PythonOperator
+from millstream.kernels.deltas import Deltas
 from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.dictionary_kinds import Kind
+from millstream.kernels.keeping import Keeper
+from millstream.kernels.template import Origin, Template
 from millstream.language import algebra as a
-from millstream.operators.deltas import consolidated
-from millstream.operators.expressions.comparing import KIND_SHIFT
-from millstream.operators.keeping import Keeper, Kept
-from millstream.operators.rows import Column, Deltas
 
 
-class Template(PythonOperator):
-    """Solutions to triples; what is no triple (a literal as subject, something unbound) is left out."""
+def template(
+    inputs: Sequence[Deltas],
+    width: int,
+    variables: tuple[Variable, ...],
+    triples: tuple[a.TriplePattern, ...],
+    salt: str,
+    dictionary: Dictionary,
+    keeper: Keeper,
+    tags: tuple[Variable, ...] = (),
+) -> Template:
+    """Solutions to triples; `salt` tells this query's blank nodes from those of others, `tags` go before the triples."""
+    labels = sorted({t.value for x in triples for t in (x.subject, x.object) if isinstance(t, BlankNode)})
 
-    def __init__(
-        self,
-        inputs: Sequence[Deltas],
-        width: int,
-        variables: tuple[Variable, ...],
-        triples: tuple[a.TriplePattern, ...],
-        salt: str,
-        dictionary: Dictionary,
-        keeper: Keeper,
-        tags: tuple[Variable, ...] = (),
-    ) -> None:
-        """`salt` tells this query's blank nodes from those of others; `tags` are columns that go before the triples."""
-        super().__init__(inputs, width)
+    def origin(term: a.PatternTerm) -> tuple[Origin, int]:
+        if isinstance(term, BlankNode):
+            return Origin.MADE, labels.index(term.value)
+        if not isinstance(term, Variable):
+            return Origin.CONSTANT, dictionary.encode_one(str(term).encode())
+        return (Origin.COLUMN, variables.index(term)) if term in variables else (Origin.CONSTANT, -1)
+
+    rows = [[origin(term) for term in (*tags, x.subject, x.predicate, x.object)] for x in triples]
+    return Template(inputs, width, rows, keeper, _BlankNodes(variables, labels, salt, dictionary) if labels else None)
+
+
+class _BlankNodes:
+    """Makes the blank nodes of solutions, one for each label."""
+
+    def __init__(self, variables: tuple[Variable, ...], labels: list[str], salt: str, dictionary: Dictionary) -> None:
         self._variables = variables
-        self._triples = triples
-        self._tags = tags
+        self._labels = labels
         self._salt = salt
         self._dictionary = dictionary
-        self._kept = Kept(keeper)
-        self._keeper = keeper
-        terms = {t for x in triples for t in (x.subject, x.predicate, x.object) if not isinstance(t, Variable | BlankNode)}
-        self._constants = {term: dictionary.encode_one(str(term).encode()) for term in terms}
-        self._labels = sorted({t.value for x in triples for t in (x.subject, x.object) if isinstance(t, BlankNode)})
-        keeper.hold(np.array(list(self._constants.values()), np.int64))
 
-    def changed(self, rows: Deltas) -> Deltas:
-        blanks = self._blanks(rows)
-        parts, places = [], []
-        for triple in self._triples:
-            terms = (*self._tags, triple.subject, triple.predicate, triple.object)
-            columns = np.stack([self._column(t, rows, blanks) for t in terms], 1)
-            kinds = columns[:, -3:] >> KIND_SHIFT
-            whole = (columns[:, -3:] >= 0).all(axis=1) & (kinds[:, 0] <= Kind.BLANK) & (kinds[:, 1] == Kind.IRI)
-            place = np.flatnonzero(whole)
-            parts.append(columns[place])
-            places.append(place)
-        place = np.concatenate([np.empty(0, np.int64), *places])
-        order = np.argsort(place, kind="stable")
-        columns, place = np.concatenate([np.empty((0, len(self._tags) + 3), np.int64), *parts])[order], place[order]
-        return consolidated(Deltas(columns, rows.tick[place], rows.change[place], rows.weight[place]))
-
-    def _column(self, term: a.PatternTerm, rows: Deltas, blanks: dict[str, Column]) -> npt.NDArray[np.int64]:
-        if isinstance(term, BlankNode):
-            return blanks[term.value]
-        if isinstance(term, Variable):
-            if term not in self._variables:
-                return np.full(len(rows), -1, np.int64)
-            return rows.columns[:, self._variables.index(term)]
-        return np.full(len(rows), self._constants[term], np.int64)
-
-    def _blanks(self, rows: Deltas) -> dict[str, Column]:
-        if not self._labels:
-            return {}
+    def __call__(self, rows: Deltas) -> Deltas:
         texts = [self._dictionary.decode(np.ascontiguousarray(c)).to_pylist() for c in rows.columns.T]
         solutions = [
             "\n".join(f"{v.value} {text}" for v, text in zip(self._variables, row, strict=True) if text is not None)
             for row in (zip(*texts, strict=True) if texts else [()] * len(rows))
         ]
-        found = {}
-        for label in self._labels:
-            nodes = [f"_:c{_digest(self._salt, label, solution)}" for solution in solutions]
-            found[label] = self._dictionary.encode(nodes)
-            self._kept.count(found[label], rows.weight, rows.tick)
-        return found
-
-    def close(self, at_tick: int) -> None:
-        self._kept.close(at_tick)
-        self._keeper.release(np.array(list(self._constants.values()), np.int64), at_tick)
+        made = [
+            self._dictionary.encode([f"_:c{_digest(self._salt, label, solution)}" for solution in solutions])
+            for label in self._labels
+        ]
+        return Deltas(np.column_stack(made), rows.tick, rows.change, rows.weight)
 
 
 def _digest(*parts: str) -> str:

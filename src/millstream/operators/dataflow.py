@@ -18,7 +18,8 @@ import numpy.typing as npt
 from millstream.errors import UnsupportedQueryError
 from millstream.kernels.deltas import Operator
 from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.flow import Flow
+from millstream.kernels.flow import Flow, Reordered
+from millstream.kernels.keeping import Keeper
 from millstream.operators import stored
 from millstream.operators.arriving import ArrivingLeaf
 from millstream.operators.bounds import RowBound
@@ -26,12 +27,11 @@ from millstream.operators.building import build
 from millstream.operators.conjunction import Component, ConjunctionOperator
 from millstream.operators.deltas import consolidated, merged
 from millstream.operators.expressions import Evaluator
-from millstream.operators.keeping import Keeper
 from millstream.operators.layout import Root, Step, steps_below
 from millstream.operators.numbering import number_of, one_number_a_change
 from millstream.operators.quads import QuadLeaf
 from millstream.operators.rows import FOREVER, MOST_MS, Arrivals, Deltas
-from millstream.operators.rowwise import RowWise
+from millstream.operators.rowwise import row_wise
 from millstream.plan.conjunction import SourcedPattern
 from millstream.plan.nodes import Arriving, Given, Node, Quads, Solutions
 
@@ -105,6 +105,7 @@ class Dataflow:
     def _add(self, step: Step) -> None:
         place = len(self._steps)
         made = self._made(step, [self._outs[self._steps[i]] for i in step.inputs])
+        out = Deltas(width=len(step.node.variables)) if made is None else made.out
         match step.node:
             case Solutions(conjunction):
                 first = self._next_pattern if self._restored is None else stored.whole(next(self._restored), 0, MOST_MS)
@@ -118,6 +119,7 @@ class Dataflow:
                     bound=self._bound,
                 )
                 self._leaves[place] = Leaf(operator, first)
+                out = operator.leaf.out
                 self._next_pattern = max(self._next_pattern, first + len(conjunction.patterns))
             case Quads() as quads:
                 self._quads[place] = QuadLeaf(quads, self._dictionary)
@@ -125,7 +127,7 @@ class Dataflow:
                 self._arriving[place] = ArrivingLeaf(part, len(variables), self._dictionary)
         self._steps[step] = place
         self._operators.append(made)
-        self._outs.append(Deltas(width=len(step.node.variables)) if made is None else made.out)
+        self._outs.append(out)
         self._new.add(place)
 
     def drop(self, root: Root, at_tick: int) -> None:
@@ -151,17 +153,26 @@ class Dataflow:
     def _made(self, step: Step, inputs: Sequence[Deltas]) -> Operator | None:
         """The operator of a step that is no leaf, on what its inputs give."""
         if step.chain:
-            return RowWise(inputs, len(step.node.variables), step.chain, self._dictionary, self._evaluator, self._keeper)
+            return row_wise(inputs, len(step.node.variables), step.chain, self._dictionary, self._evaluator, self._keeper)
         if isinstance(step.node, Solutions | Quads | Arriving | Given):
             return None
         return build(step.node, inputs, self._dictionary, self._keeper, self._salt, self._evaluator.bounds)
 
     def _arrange(self) -> None:
-        self._flow = Flow(self._outs, filter(None, self._operators), self._bound)
+        operators = [operator for operator in self._operators if operator is not None]
+        ends = []
         for root in self.roots:
             root.place = self._steps[root.step]
+            end = self._outs[root.place]
+            if root.columns is not None:
+                operators.append(Reordered((end,), len(root.columns), root.columns))
+                end = operators[-1].out
+            ends.append(end)
         self._others: dict[int, QuadLeaf | ArrivingLeaf] = {**self._quads, **self._arriving}
         self._alone = self._leaves.get(0) if len(self._steps) == 1 and len(self.roots) == 1 else None
+        leaves = (leaf.operator.leaf for leaf in self.leaves)
+        renumber = one_number_a_change if self._alone is None else None
+        self._flow = Flow(leaves, self._outs, operators, ends, self._bound, renumber)
 
     def _places_below(self, root: Root) -> list[int]:
         return [self._steps[step] for step in steps_below(root.step)]
@@ -226,9 +237,10 @@ class Dataflow:
                 leaf = self._leaves[place].operator
                 if not leaf.components:
                     leaf.begin(at_tick, change)
-                self._outs[place].fill(one_number_a_change(leaf.drain(at_tick)))
+                self._outs[place].fill(one_number_a_change(leaf.leaf.drain(at_tick)))
             else:
                 self._outs[place].fill(self._others[place].drain())
+        self._flow.look_ahead()
         return root.of(self._outs[root.place])
 
     def _begin(self, operator: Operator, at_tick: int, change: int) -> None:
@@ -241,18 +253,11 @@ class Dataflow:
 
     def feed(self, rows: Arrivals) -> None:
         """Takes changes of the patterns' contents, in order."""
-        if self._alone is not None:
-            self._alone.operator.feed(rows)
-            return
-        for leaf in self.leaves:
-            ours = (rows.pattern >= leaf.numbers.start) & (rows.pattern < leaf.numbers.stop)
-            if ours.any():
-                leaf.operator.feed(rows if ours.all() else rows.pick(ours))
+        self._flow.feed(rows)
 
     def feed_rows(self, now: int) -> None:
         """Takes what was fed to the components' joins row by row, at one tick."""
-        for leaf in self.leaves:
-            leaf.operator.feed_rows(now)
+        self._flow.finish()
 
     def graph_changed(self, graph: str, triples: npt.NDArray[np.int64], op: int, at_tick: int, change: int) -> None:
         """Triples enter or leave a named graph."""
@@ -274,30 +279,22 @@ class Dataflow:
 
     def drain(self, upto: int) -> Sequence[Deltas]:
         """What became of the answers of each plan up to a tick, inclusive; all that was fed must lie at or before it."""
-        if self._alone is not None:
-            return (self.roots[0].of(self._alone.operator.drain(upto)),)
-        self._flow.clear()
-        for place, leaf in self._leaves.items():
-            deltas = leaf.operator.drain(upto)
-            if len(deltas):
-                # As one change, what came and went on a grid may come to nothing.
-                self._outs[place].fill(one_number_a_change(deltas))
+        if not self._others:
+            return self._flow.drain(upto)
+        self._flow.pass_time(upto)
         for place, other in self._others.items():
             self._outs[place].fill(other.drain())
-        self._flow.run()
-        return [root.of(self._outs[root.place]) for root in self.roots]
+        return self._flow.run()
 
     @property
     def next_tick(self) -> int | None:
         """When something that holds now will end by itself."""
-        ticks = [t for leaf in self.leaves if (t := leaf.operator.next_tick) is not None]
-        return min(ticks, default=None)
+        return self._flow.next_tick
 
     def _close(self, place: int, at_tick: int) -> None:
         """Lets go of the terms of a step."""
         if place in self._leaves:
-            for matcher in self._leaves[place].operator.matchers.values():
-                matcher.release(at_tick)
+            self._leaves[place].operator.close(at_tick)
         for closing in (self._quads.get(place), self._arriving.get(place), self._operators[place]):
             if closing is not None:
                 closing.close(at_tick)
@@ -363,6 +360,7 @@ class Dataflow:
             arriving.load(rows)
         self._new.clear()
         self._restored = None
+        self._flow.look_ahead()
         if self._alone is None:
             self._flow.clear()
             for place, operator in enumerate(self._operators):

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from millstream.kernels.deltas import PythonOperator
+from millstream.kernels.deltas import Deltas, PythonOperator
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.dictionary_kinds import Kind
+from millstream.kernels.keeping import Keeper, Kept
 from millstream.operators.expressions.batch import distinct
 from millstream.operators.expressions.comparing import KIND_SHIFT
 from millstream.operators.expressions.numbers import double_of
@@ -29,8 +30,6 @@ from millstream.operators.expressions.values import (
     read_term,
     string,
 )
-from millstream.operators.keeping import Keeper, Kept
-from millstream.operators.rows import Deltas
 
 
 class EqualityKey(PythonOperator):

@@ -10,8 +10,6 @@ from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-import numpy.typing as npt
 from pyoxigraph import Variable
 
 from millstream.operators.rows import Deltas
@@ -59,7 +57,7 @@ class Root:
             self.order = tuple((plan.variables.index(v), down) for v, down in plan.conditions)
             self.seen, plan = plan.width, plan.input
         self.width = len(plan.variables)
-        self.columns: npt.NDArray[np.intp] | None = None
+        self.columns: tuple[int, ...] | None = None
         """Where its columns are among those of its last step; None where they are the same."""
         if isinstance(plan, Solutions):
             plan = self._as_others_have_it(plan)
@@ -74,14 +72,14 @@ class Root:
         if usual == asked or sorted(usual, key=str) != sorted(asked, key=str):
             return leaf
         place = {v: i for i, v in enumerate(usual)}
-        self.columns = np.array([place[v] for v in asked], np.intp)
+        self.columns = tuple(place[v] for v in asked)
         return Solutions(replace(leaf.conjunction, projection=usual))
 
     def of(self, deltas: Deltas) -> Deltas:
         """What its last step gives, in its own columns."""
-        if self.columns is None or not len(deltas.tick):
+        if self.columns is None:
             return deltas
-        return Deltas(deltas.columns.take(self.columns, axis=1), deltas.tick, deltas.change, deltas.weight)
+        return Deltas(deltas.columns[:, self.columns], deltas.tick, deltas.change, deltas.weight)
 
 
 def step_of(root: Node, era: int = 0) -> Step:

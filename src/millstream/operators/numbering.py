@@ -9,19 +9,10 @@ from millstream.operators.rows import EXPIRY, GRID, Deltas
 
 _BY_TIME = (EXPIRY, GRID)
 
-_FEW = 8
-"""Up to how many rows Python looks at them faster than NumPy."""
-
 
 def one_number_a_change(deltas: Deltas) -> Deltas:
     """The same with one number for what is one change, in all leaves alike; see `number_of`."""
-    if len(deltas.tick) <= _FEW:
-        numbered = zip(deltas.tick.tolist(), deltas.change.tolist(), strict=True)
-        if all(at_tick & 3 not in _BY_TIME or number == -1 for at_tick, number in numbered):
-            return deltas
     by_time = np.isin(deltas.tick & 3, _BY_TIME)
-    if not by_time.any() or (deltas.change[by_time] == -1).all():
-        return deltas
     return consolidated(Deltas(deltas.columns, deltas.tick, np.where(by_time, -1, deltas.change), deltas.weight))
 
 

@@ -7,122 +7,82 @@ expression, take the steps one by one through the evaluator, with the same resul
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from pyoxigraph import Literal, NamedNode, Variable
 
-from millstream.kernels.deltas import PythonOperator
+from millstream.kernels.deltas import Deltas
 from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.row_program import Operation, RowProgram
-from millstream.language import algebra as a
-from millstream.operators.deltas import consolidated, empty
+from millstream.kernels.keeping import Keeper
+from millstream.kernels.row_operations import Operation
+from millstream.kernels.row_program import RowProgram
+from millstream.kernels.row_wise import RowWise
 from millstream.operators.expressions import Evaluator
-from millstream.operators.expressions.programs import Step, constant_step, is_leaf, is_outside, steps_of
-from millstream.operators.keeping import Keeper, Kept
-from millstream.operators.rows import Column, Deltas
+from millstream.operators.expressions.programs import Step, is_leaf, leaf_of, steps_of
 from millstream.plan.nodes import Extend, Filter, Project
 
-Columns = npt.NDArray[np.int64]
 RowNode = Extend | Filter | Project
 
 
-class RowWise(PythonOperator):
-    """A chain of nodes, each reading the one before."""
+def row_wise(
+    inputs: Sequence[Deltas],
+    width: int,
+    chain: Sequence[RowNode],
+    dictionary: Dictionary,
+    evaluator: Evaluator,
+    keeper: Keeper,
+) -> RowWise:
+    """The operator of a chain of nodes, each reading the one before."""
+    given, variables = chain[0].input.variables, chain[-1].variables
+    for node in chain:
+        if not isinstance(node, Project):
+            evaluator.check(node.expression)
+    compiled = _Compiled(given, dictionary)
+    program, constants = None, []
+    if all(compiled.take(node) for node in chain):
+        program = RowProgram(dictionary, len(given), compiled.steps, [compiled.places.get(v, -1) for v in variables])
+        constants = [term_id for operation, term_id in compiled.steps if operation == Operation.CONSTANT]
+    return RowWise(
+        inputs,
+        width,
+        program,
+        _StepByStep(tuple(chain), evaluator),
+        keeper,
+        drops=not _keeps_apart(chain),
+        kept=[variables.index(v) for v in _computed(chain)],
+        constants=constants,
+    )
 
-    def __init__(
-        self,
-        inputs: Sequence[Deltas],
-        width: int,
-        chain: Sequence[RowNode],
-        dictionary: Dictionary,
-        evaluator: Evaluator,
-        keeper: Keeper,
-    ) -> None:
-        super().__init__(inputs, width)
-        self._chain = tuple(chain)
-        self._input = chain[0].input.variables
-        self._variables = chain[-1].variables
-        self._evaluator = evaluator
-        self._keeper = keeper
-        for node in chain:
-            if not isinstance(node, Project):
-                evaluator.check(node.expression)
-        self._drops = not _keeps_apart(chain)
-        compiled = _Compiled(self._input, dictionary)
-        is_compiled = all(compiled.take(node) for node in chain)
-        self._program: RowProgram | None = None
-        self._constants = np.empty(0, np.int64)
-        if is_compiled:
-            outputs = [compiled.places.get(v, -1) for v in self._variables]
-            self._program = RowProgram(dictionary, len(self._input), compiled.steps, outputs)
-            self._constants = np.array([i for _, i in compiled.constants], np.int64)
-            keeper.hold(self._constants)
-        self._kept = [(self._variables.index(v), Kept(keeper)) for v in _computed(chain)]
 
-    def changed(self, rows: Deltas) -> Deltas:
-        """What changes of the rows make of what is made of each."""
-        given = rows.columns
-        places: Column | None
-        if self._program is None:
-            columns, places = self._step_by_step(given, None)
-            makes_terms = True
-        else:
-            columns, places, undecided = self._program.run(given)
-            makes_terms = self._program.made_terms or undecided is not None
-            if undecided is not None and places is not None:
-                columns, places = self._decide(given, columns, places, undecided)
-        if places is None:
-            found = Deltas(columns, rows.tick, rows.change, rows.weight)
-        elif not len(places):
-            return empty(self.out.width)
-        else:
-            found = Deltas(columns, rows.tick[places], rows.change[places], rows.weight[places])
-        if self._drops and len(found.tick) > 1:
-            found = consolidated(found)
-        if makes_terms:
-            for place, kept in self._kept:
-                kept.count(found.columns[:, place], found.weight, found.tick)
-        return found
+@dataclass(frozen=True, slots=True)
+class _StepByStep:
+    """What becomes of rows that no program decides: one node of the chain after the other."""
 
-    def close(self, at_tick: int) -> None:
-        """Lets go of constants and computed terms."""
-        self._keeper.release(self._constants, at_tick)
-        for _, kept in self._kept:
-            kept.close(at_tick)
+    chain: tuple[RowNode, ...]
+    evaluator: Evaluator
 
-    def _decide(self, given: Columns, columns: Columns, places: Column, undecided: Column) -> tuple[Columns, Column]:
-        """The rows that the program decided, and the others, in order."""
-        more, more_places = self._step_by_step(given[undecided], undecided)
-        if not len(places):
-            return more, more_places
-        both = np.concatenate([places, more_places])
-        order = np.argsort(both, kind="stable")
-        return np.concatenate([columns, more])[order], both[order]
-
-    def _step_by_step(self, given: Columns, places: Column | None) -> tuple[Columns, Column]:
-        """What is made of rows, and their places of those given."""
-        length = len(given)
-        if places is None:
-            places = np.arange(length)
-        columns = {v: np.ascontiguousarray(given[:, i]) for i, v in enumerate(self._input)}
-        for node in self._chain:
+    def __call__(self, rows: Deltas) -> Deltas:
+        given, length, places = rows.columns, len(rows), np.arange(len(rows))
+        columns = {v: np.ascontiguousarray(given[:, i]) for i, v in enumerate(self.chain[0].input.variables)}
+        for node in self.chain:
             match node:
                 case Extend(_, variable, expression):
-                    columns[variable] = self._evaluator.compute(expression, columns, length)
+                    columns[variable] = self.evaluator.compute(expression, columns, length)
                 case Filter(_, expression):
-                    passed = self._evaluator.test(expression, columns, length)
+                    passed = self.evaluator.test(expression, columns, length)
                     if not passed.all():
                         columns = {v: column[passed] for v, column in columns.items()}
                         places = places[passed]
                         length = len(places)
                 case Project(_, chosen):
                     columns = {name: columns[column] for name, column in chosen if column in columns}
-        found = np.full((len(self._variables), length), -1, np.int64)
-        for i, v in enumerate(self._variables):
+        variables = self.chain[-1].variables
+        found = np.full((len(variables), length), -1, np.int64)
+        for i, v in enumerate(variables):
             if v in columns:
                 found[i] = columns[v]
-        return found.T, places
+        return Deltas(found.T, rows.tick[places], rows.change[places], rows.weight[places])
 
 
 class _Compiled:
@@ -133,7 +93,6 @@ class _Compiled:
         self._next = len(variables)
         self.places = {v: i for i, v in enumerate(variables)}
         self.steps: list[Step] = []
-        self.constants: list[Step] = []
 
     def take(self, node: RowNode) -> bool:
         """Adds a node; False if a program cannot do what it does."""
@@ -145,8 +104,9 @@ class _Compiled:
                 if copied in self.places:
                     self.places[variable] = self.places[copied]
                 return True
-        steps = steps_of(node.expression, self._leaf)
-        if steps is None:
+        steps = steps_of(node.expression, leaf_of(self.places, self._dictionary))
+        # A double by itself keeps its spelling, which a program does not know.
+        if steps is None or (isinstance(node, Extend) and steps[-1][0] == Operation.DOUBLE):
             return False
         self.steps += steps
         if isinstance(node, Extend):
@@ -156,19 +116,6 @@ class _Compiled:
         else:
             self.steps.append((Operation.TEST, 0))
         return True
-
-    def _leaf(self, expression: a.Expression) -> Step | None:
-        match expression:
-            case Variable():
-                place = self.places.get(expression, -1)
-                return (Operation.CONSTANT, -1) if place < 0 else (Operation.COLUMN, place)
-            case NamedNode() | Literal():
-                step = constant_step(expression, self._dictionary)
-                if step is not None and is_outside(step[1]):
-                    self.constants.append(step)
-                return step
-            case _:
-                return None
 
 
 def _keeps_apart(chain: Sequence[RowNode]) -> bool:

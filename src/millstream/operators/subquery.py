@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 
 from millstream.kernels.tuples import TupleTable
-from millstream.operators.rows import FOREVER, Arrivals, Column, Intervals
+from millstream.operators.rows import FOREVER, Arrivals, Column
 
 if TYPE_CHECKING:
+    from millstream.kernels.parts import Found
     from millstream.operators.component import JoinComponent
 
 Changes: TypeAlias = tuple[Column, Column, Column, Column, Column, Column, Column]
@@ -48,13 +49,14 @@ class SubQuery:
         self._triples += int(rows.op.sum())
         return self._paired(self.component.feed(rows))
 
-    def _paired(self, found: Intervals) -> Changes:
-        columns = np.ascontiguousarray(found.columns)
-        self._solutions += int(found.weight.sum())
-        numbers = self.tuples.intern(columns, found.now, found.until, found.weight)
+    def _paired(self, found: Found) -> Changes:
+        columns, changes, at, _, ends, weight = found
+        columns = np.ascontiguousarray(columns)
+        self._solutions += int(weight.sum())
+        numbers = self.tuples.intern(columns, at, ends, weight)
         width = columns.shape[1]
         view = np.tile(np.arange(self.first_view, self.first_view + width), len(columns))
-        now, until, op, change = (np.repeat(c, width) for c in (found.now, found.until, found.weight, found.change))
+        now, until, op, change = (np.repeat(c, width) for c in (at, ends, weight, changes))
         return view, np.repeat(numbers, width), columns.ravel(), now, until, op, change
 
     def load(self, state: Sequence[Any]) -> Changes:

@@ -7,7 +7,7 @@ the cell's state and of the blobs alone, so that going through the same blobs ag
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import compress
 from typing import Any
 
@@ -15,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from millstream.engine.batch import ElementBatch, GraphRows
+from millstream.engine.contents import GraphRows
 from millstream.engine.core import GraphChange
 from millstream.engine.datasets import Graph
 from millstream.engine.options import Options
 from millstream.engine.reporting import CloseReporter
+from millstream.kernels.elements import Elements
 from millstream.operators import stored
 from millstream.operators.rows import ELEMENT, tick
 from millstream.pipeline.blobs import TERMS, graph_of, ids_of, numbers_of, read_blob, read_headers
@@ -295,12 +296,14 @@ class Cell:
             found.append(self._effective(GraphRows(graph, ids(some), some["pattern"], ticks, some["op"], order[ours])))
         return found
 
-    def _batch(self, stream: str, rows: Rows, order: Ids | None, *, tagged: bool, before: int = 0) -> ElementBatch:
+    def _batch(
+        self, stream: str, rows: Rows, order: Ids | None, *, tagged: bool, before: int = 0, first: int = 1
+    ) -> Elements:
         begins = begins_of(rows)
         element = np.cumsum(begins) - 1
         totals = before + np.cumsum(np.bincount(element))
         number = before + 1 + np.arange(len(element))
-        return ElementBatch(
+        return Elements(
             stream,
             rows["at_ms"][begins],
             ids(rows),
@@ -308,8 +311,8 @@ class Cell:
             number,
             totals,
             before,
-            1,
-            np.empty(0, np.int64) if order is None else order[begins],
+            first,
+            None if order is None else order[begins],
             rows["pattern"] if tagged else None,
         )
 
@@ -330,8 +333,9 @@ class Cell:
             else:
                 assert source.name is not None
                 stream = self._core.stream(source.name)
-                batch = self._batch(source.name, part, None, tagged=False, before=stream.triples)
-                self._core.process_batch(stream, replace(batch, first_element=stream.elements + 1), len(batch))
+                before, first = stream.triples, stream.elements + 1
+                batch = self._batch(source.name, part, None, tagged=False, before=before, first=first)
+                self._core.process_batch(stream, batch, len(batch))
 
     def _first(self) -> tuple[int, int, int, int] | None:
         """The first element of any stream that the query reads, once that is certain: time, source, part, number."""

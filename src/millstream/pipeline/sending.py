@@ -149,7 +149,7 @@ class Outbox:
 
     def name(self, begins: Rows) -> None:
         """Names what the run has just given; `begins` is the first row of every element it was handed, in order."""
-        first, orders = self._run.contents.orders
+        first, orders = self._run.contents.orders_of_changes()
         for deltas in self._sending.take():
             names = np.full((len(deltas), len(NAME)), -1, np.int64)
             told = np.flatnonzero((deltas.tick & 3) == ELEMENT)

@@ -118,6 +118,12 @@ class RestOfSums:
         rest = self._rests.setdefault(slot, Rest())
         rest.exact = _EXACT.add(rest.exact, Decimal(total).scaleb(-scale, _EXACT))
 
+    def spill_doubles(self, slot: int, total: int, count: int) -> None:
+        """Takes over so many finite doubles, their sum times 2^1074."""
+        rest = self._rests.setdefault(slot, Rest())
+        rest.binary += total
+        rest.doubles += count
+
     def result(self, slot: int, total: int, scale: int, decimals: bool, count: int, average: bool) -> int:
         """The id of a sum, or of an average: that is the sum, rounded if it is not exact, divided by the count.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 
@@ -11,30 +9,20 @@ from millstream.kernels.dictionary import Dictionary
 from millstream.operators.expressions import arithmetic
 from millstream.operators.expressions.bounds import Bounds, LimitError, size_of
 from millstream.operators.expressions.values import BLANK, Value, integer, read_term, string
-from millstream.operators.ordering import Key, order_key, term_key
 
 _TWO = integer(2)
 
 
-def value_key(value: Value) -> Key:
-    """The solution order, ties broken by the term order: different terms have different keys."""
-    return order_key(value), term_key(value)
-
-
 class Terms:
-    """Terms by id for `kernels.ranked`: their keys, half their sum, and all of them joined."""
+    """Terms by id for `kernels.ranked`: half their sum, and all of them joined."""
 
-    def __init__(self, dictionary: Dictionary, key: Callable[[Value], Key], separator: str, bounds: Bounds) -> None:
+    def __init__(self, dictionary: Dictionary, separator: str, bounds: Bounds) -> None:
         self._dictionary = dictionary
         self._bounds = bounds
-        self._key = key
         self._separator = separator
 
     def _read(self, term_id: int) -> Value:
         return read_term(self._dictionary.decode_one(term_id))
-
-    def key_of(self, term_id: int) -> Key:
-        return self._key(self._read(term_id))
 
     def is_number(self, term_id: int) -> bool:
         return self._read(term_id).is_numeric

@@ -8,7 +8,8 @@ import numpy as np
 from pyoxigraph import Literal, NamedNode, Variable
 
 from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.row_program import Operation, RowProgram
+from millstream.kernels.row_operations import Operation
+from millstream.kernels.row_program import RowProgram
 from millstream.language import algebra as a
 from millstream.language.scope import mentioned
 from millstream.operators.expressions.batch import Batch, Ids, Places
@@ -52,7 +53,7 @@ def compile_formula(
         if isinstance(part, NamedNode | Literal):
             step = constant_step(part, dictionary)
             # Nobody holds constants here.
-            return None if step is None or is_outside(step[1]) else step
+            return None if step is None or is_outside(step) else step
         if part not in places:
             column = (lambda batch: batch.column(part)) if isinstance(part, Variable) else column_of(part)
             if column is None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import TypeAlias
 
 from pyoxigraph import Literal, NamedNode, Variable
 
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.dictionary_kinds import Kind
-from millstream.kernels.row_program import Operation
+from millstream.kernels.row_operations import Operation
 from millstream.language import algebra as a
+from millstream.operators.expressions.values import DOUBLE, read_term
 
 Step: TypeAlias = tuple[int, int]
 """An operation and its argument."""
@@ -34,8 +37,29 @@ _FUNCTIONS = {
     "BOUND": Operation.BOUND,
     "CEIL": Operation.CEIL,
     "FLOOR": Operation.FLOOR,
+    "ISBLANK": Operation.IS_BLANK,
+    "ISIRI": Operation.IS_IRI,
+    "ISLITERAL": Operation.IS_LITERAL,
+    "ISNUMERIC": Operation.IS_NUMERIC,
+    "ISURI": Operation.IS_IRI,
     "ROUND": Operation.ROUND,
 }
+
+
+def leaf_of(places: Mapping[Variable, int], dictionary: Dictionary) -> Leaf:
+    """The steps of variables, by the places of their columns, and of constants."""
+
+    def leaf(expression: a.Expression) -> Step | None:
+        match expression:
+            case Variable():
+                place = places.get(expression, -1)
+                return (Operation.CONSTANT, -1) if place < 0 else (Operation.COLUMN, place)
+            case NamedNode() | Literal():
+                return constant_step(expression, dictionary)
+            case _:
+                return None
+
+    return leaf
 
 
 def steps_of(expression: a.Expression, leaf: Leaf) -> list[Step] | None:
@@ -63,8 +87,17 @@ def _write(expression: a.Expression, leaf: Leaf, steps: list[Step]) -> bool:
             return _one(operand, Operation.MINUS, leaf, steps)
         case a.UnaryPlus(operand):
             return _one(operand, Operation.PLUS, leaf, steps)
+        case a.In(Variable() as operand, choices) if choices:
+            equals: list[a.Expression] = [a.Comparison("=", operand, choice) for choice in choices]
+            return _write(reduce(a.Or, equals), leaf, steps)
         case a.FunctionCall(str() as function, (operand,)) if function in _FUNCTIONS:
             return _one(operand, _FUNCTIONS[function], leaf, steps)
+        case a.FunctionCall("SAMETERM", (left, right)):
+            return _both(left, right, Operation.SAME, leaf, steps)
+        case a.FunctionCall("IF", (condition, then, otherwise)):
+            return _write(condition, leaf, steps) and _chosen((then, otherwise), leaf, steps, (Operation.CHOOSE,))
+        case a.FunctionCall("COALESCE", choices) if choices:
+            return _chosen(choices, leaf, steps, (Operation.OTHERWISE,) * (len(choices) - 1))
         case _:
             step = leaf(expression)
             if step is None:
@@ -84,22 +117,34 @@ def _both(left: a.Expression, right: a.Expression, operation: int, leaf: Leaf, s
     return _write(left, leaf, steps) and _one(right, operation, leaf, steps)
 
 
+def _chosen(choices: tuple[a.Expression, ...], leaf: Leaf, steps: list[Step], operations: tuple[int, ...]) -> bool:
+    """All choices, and what chooses; a double that is chosen keeps its spelling, which a program does not know."""
+    for choice in choices:
+        if not _write(choice, leaf, steps) or steps[-1][0] == Operation.DOUBLE:
+            return False
+    steps += [(operation, 0) for operation in operations]
+    return True
+
+
 def _is_text(expression: a.Expression) -> bool:
     return isinstance(expression, Literal) and (bool(expression.language) or str(expression).endswith('"'))
 
 
 def constant_step(constant: NamedNode | Literal, dictionary: Dictionary) -> Step | None:
-    """The step that pushes a constant; None for a value outside of ids, of which a program knows nothing.
+    """The step that pushes a constant as an operand; None for a value of which a program knows nothing.
 
-    Whoever runs the program holds the id, unless the value is in it.
+    Whoever runs the program holds the id of a CONSTANT, unless the value is in it.
     """
     term_id = dictionary.encode_one(str(constant))
-    return None if term_id >> _KIND_SHIFT == Kind.TYPED else (Operation.CONSTANT, term_id)
+    if term_id >> _KIND_SHIFT != Kind.TYPED:
+        return Operation.CONSTANT, term_id
+    value = read_term(str(constant))
+    return (Operation.DOUBLE, *struct.unpack("<q", struct.pack("<d", value.value))) if value.space == DOUBLE else None
 
 
-def is_outside(term_id: int) -> bool:
-    """Whether an id names a term in a dictionary, so that somebody must hold it."""
-    return 0 <= term_id >> _KIND_SHIFT <= Kind.TYPED
+def is_outside(step: Step) -> bool:
+    """Whether a step pushes a term of the dictionary, so that somebody must hold it."""
+    return step[0] == Operation.CONSTANT and 0 <= step[1] >> _KIND_SHIFT <= Kind.TYPED
 
 
 def is_leaf(expression: a.Expression) -> bool:

@@ -1,0 +1,69 @@
+"""The queries that read a stream, and which of them an element concerns.
+
+With many queries, an element should cost what it meets: a query that only looks at what its patterns match is shown single
+elements only if one of them does. What else it would have seen of them, how long they last, it is told later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from millstream.engine.run import QueryRun
+from millstream.kernels.elements import Elements
+from millstream.kernels.patterns import Patterns
+
+_FEW = 16
+"""Elements that are looked through; in more of them there is something for nearly everybody."""
+
+
+class Readers:
+    """Who reads one stream."""
+
+    def __init__(self, stream: str, runs: Sequence[QueryRun]) -> None:
+        self._stream = stream
+        self._runs = runs
+        self._always = [run for run in runs if not run.may_skip(stream)]
+        self._sometimes = [run for run in runs if run.may_skip(stream)]
+        self._ending = [run for run in self._sometimes if run.emits_ends]
+        self._patterns: Patterns | None = None
+        self._skipped_ms: int | None = None
+        """The time of the last element that some query was not shown."""
+
+    @property
+    def is_final(self) -> bool:
+        """Whether all that was asked of the queries holds as long as the same ones read the stream."""
+        return not any(run.has_first_change_ahead for run in self._runs)
+
+    def take(self, batch: Elements) -> None:
+        """Shows elements to the queries they concern."""
+        if len(batch) > _FEW:
+            for run in tuple(self._runs):
+                run.elements(batch)
+            return
+        if batch.rows or self._always:
+            for run in self._concerned(batch):
+                run.elements(batch)
+        if batch.last_total > batch.triples_before and batch.prolongs:
+            self._skipped_ms = batch.last_ms
+        for run in self._ending:
+            run.report_due(batch.last_tick)
+
+    def _concerned(self, batch: Elements) -> Sequence[QueryRun]:
+        if len(self._runs) == 1:
+            return tuple(self._runs)
+        return [*self._always, *self._matching(batch)] if batch.rows else self._always
+
+    def _matching(self, batch: Elements) -> list[QueryRun]:
+        if self._patterns is None:
+            read = [run.contents.of_stream(self._stream) for run in self._sometimes]
+            # Places that must be equal and filters are for the queries themselves.
+            asked = [(number, ids) for number, inputs in enumerate(read) for i in inputs for ids in i.matcher.ids]
+            self._patterns = Patterns([(number, ids, []) for number, ids in asked])
+        return [self._sometimes[number] for number in sorted(self._patterns.numbers_in(batch))]
+
+    def settle(self) -> None:
+        """Tells the windows of the last element they were not shown: its end may be the last of all."""
+        if self._skipped_ms is not None:
+            for run in self._sometimes:
+                run.contents.see(self._stream, self._skipped_ms)
+            self._skipped_ms = None

@@ -1,0 +1,40 @@
+"""Stream elements as columns, in C."""
+
+from libc.stdint cimport int64_t
+
+
+cdef class Intake:
+    """The triples of one element."""
+
+    cdef int64_t size
+    cdef int64_t room
+    cdef readonly int64_t total
+    cdef int64_t* words             # s, p, o, place, each `size` words
+
+    cdef int make_room(self, int64_t size) except -1
+    cdef void drop_repeats(self) noexcept nogil
+
+
+cdef class Elements:
+    """Consecutive elements of one stream, in processing order."""
+
+    cdef readonly object stream
+    cdef int64_t length             # elements
+    cdef int64_t size               # triples
+    cdef readonly int64_t triples_before, first_element
+    cdef readonly bint prolongs
+    cdef bint tagged
+    cdef int64_t* words             # all columns
+    cdef int64_t* at_ms             # of each element
+    cdef int64_t* total
+    cdef int64_t* order
+    cdef int64_t* s                 # of each triple
+    cdef int64_t* p
+    cdef int64_t* o
+    cdef int64_t* element
+    cdef int64_t* number
+    cdef int64_t* pattern
+
+    cdef int make_room(self, int64_t length, int64_t size) except -1
+    cdef write(self, int64_t* words, column, int64_t size)
+    cdef object column(self, const int64_t* words, int64_t size)

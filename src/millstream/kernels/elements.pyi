@@ -1,0 +1,65 @@
+import numpy as np
+import numpy.typing as npt
+
+Column = npt.NDArray[np.int64]
+Ids = npt.NDArray[np.int64]
+
+class Intake:
+    total: int
+    def __init__(self, triples: Ids | None = None, place: Column | None = None, total: int = 0) -> None: ...
+    @property
+    def triples(self) -> Ids: ...
+    @property
+    def place(self) -> Column: ...
+
+class Elements:
+    stream: str
+    triples_before: int
+    first_element: int
+    prolongs: bool
+    def __init__(
+        self,
+        stream: str,
+        at_ms: Column | None = None,
+        triples: Ids | None = None,
+        element: Column | None = None,
+        number: Column | None = None,
+        total_triples: Column | None = None,
+        triples_before: int = 0,
+        first_element: int = 1,
+        order: Column | None = None,
+        pattern: Column | None = None,
+        *,
+        prolongs: bool = True,
+    ) -> None: ...
+    @staticmethod
+    def of(
+        stream: str,
+        times: list[int],
+        intakes: list[Intake],
+        triples_before: int,
+        first_element: int,
+        prolongs: bool = True,
+    ) -> Elements: ...
+    def __len__(self) -> int: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def times(self) -> Column: ...
+    @property
+    def first_ms(self) -> int: ...
+    @property
+    def last_ms(self) -> int: ...
+    @property
+    def first_tick(self) -> int: ...
+    @property
+    def last_tick(self) -> int: ...
+    @property
+    def last_total(self) -> int: ...
+    @property
+    def total_triples(self) -> Column: ...
+    @property
+    def places(self) -> Column: ...
+    @property
+    def triples(self) -> Ids: ...
+    def slice(self, first: int, last: int) -> Elements: ...

@@ -1,0 +1,283 @@
+"""Stream elements as columns: what the engine hands to its queries. One element has the same form as a million."""
+
+import numpy as np
+
+cimport numpy as cnp
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+
+from millstream.kernels.memory cimport block_free, block_new
+from millstream.kernels.table cimport mix
+
+cnp.import_array()
+
+cdef enum:
+    PHASE = 1                   # of elements among the ticks of a millisecond
+    FEW = 24                    # triples that are compared with each other to find repeats
+    BY_ELEMENT = 3              # columns
+    BY_TRIPLE = 6
+
+
+cdef class Intake:
+    """The triples of one element: those kept, their places among all of them, and how many there were."""
+
+    def __cinit__(self, triples=None, place=None, int64_t total=0):
+        if triples is None:
+            return
+        rows = np.ascontiguousarray(np.asarray(triples, np.int64).reshape(-1, 3).T)
+        places = np.ascontiguousarray(place, np.int64)
+        if len(places) != rows.shape[1]:
+            raise ValueError("columns differ in length")
+        self.total = total
+        self.make_room(rows.shape[1])
+        if self.size:
+            memcpy(self.words, cnp.PyArray_DATA(<cnp.ndarray>rows), 3 * self.size * sizeof(int64_t))
+            memcpy(self.words + 3 * self.size, cnp.PyArray_DATA(<cnp.ndarray>places), self.size * sizeof(int64_t))
+
+    def __dealloc__(self):
+        block_free(self.words, 4 * self.room * sizeof(int64_t))
+
+    cdef int make_room(self, int64_t size) except -1:
+        self.size = self.room = size
+        if size:
+            self.words = <int64_t*>block_new(4 * size * sizeof(int64_t))
+        return 0
+
+    cdef void drop_repeats(self) noexcept nogil:
+        """Keeps the first of equal triples. Where nothing was left out, places and the total are those of what stays."""
+        cdef int64_t n = self.size, i, j, kept = 0, c
+        cdef int64_t* s = self.words
+        cdef int64_t* p = s + n
+        cdef int64_t* o = p + n
+        cdef int64_t* place = o + n
+        cdef bint whole = n == self.total
+        cdef int64_t capacity = 16, slot
+        cdef int64_t* seen = NULL
+        if n < 2:
+            return
+        if n > FEW:
+            while capacity < 2 * n:
+                capacity *= 2
+            seen = <int64_t*>block_new(capacity * sizeof(int64_t))
+        for i in range(n):
+            if seen == NULL:
+                j = 0
+                while j < kept and not (s[j] == s[i] and p[j] == p[i] and o[j] == o[i]):
+                    j += 1
+            else:
+                slot = mix(mix(mix(<unsigned long long>s[i]) + <unsigned long long>p[i]) + <unsigned long long>o[i]) & (capacity - 1)
+                # A slot has the place of a kept triple, counted from one.
+                while seen[slot] and not (s[seen[slot] - 1] == s[i] and p[seen[slot] - 1] == p[i] and o[seen[slot] - 1] == o[i]):
+                    slot = (slot + 1) & (capacity - 1)
+                j = kept if seen[slot] == 0 else 0
+                if seen[slot] == 0:
+                    seen[slot] = kept + 1
+            if j < kept:
+                continue
+            s[kept], p[kept], o[kept] = s[i], p[i], o[i]
+            place[kept] = kept if whole else place[i]
+            kept += 1
+        block_free(seen, capacity * sizeof(int64_t))
+        if kept == n:
+            return
+        for c in range(1, 4):
+            for i in range(kept):
+                self.words[c * kept + i] = self.words[c * n + i]
+        self.size = kept
+        if whole:
+            self.total = kept
+
+    @property
+    def triples(self):
+        array = np.empty((3, self.size), np.int64)
+        if self.size:
+            memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), self.words, 3 * self.size * sizeof(int64_t))
+        return np.ascontiguousarray(array.T)
+
+    @property
+    def place(self):
+        array = np.empty(self.size, np.int64)
+        if self.size:
+            memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), self.words + 3 * self.size, self.size * sizeof(int64_t))
+        return array
+
+
+cdef class Elements:
+    """Consecutive elements of one stream, in processing order.
+
+    The triples are those somebody may ask for; the totals count all triples of the stream up to and including an element, dropped
+    ones as well, because count windows go by them.
+
+    `element`         for each triple the place of its element among these
+    `number`          for each triple its number in the stream
+    `triples_before`  how many triples the stream had before
+    `first_element`   the number in the stream of the first element
+    `order`           for each element its place among all that happens together; without other streams, its place here
+    `pattern`         for each row the one pattern it is meant for; None: triples are for every pattern they match
+    `prolongs`        whether time goes on until its elements have ended, once input has; see `millstream.engine.aftermath`
+    """
+
+    def __cinit__(self, stream, at_ms=None, triples=None, element=None, number=None, total_triples=None, int64_t triples_before=0,
+                  int64_t first_element=1, order=None, pattern=None, *, bint prolongs=True):
+        self.stream = stream
+        self.triples_before = triples_before
+        self.first_element = first_element
+        self.prolongs = prolongs
+        if at_ms is None:
+            return
+        cdef int64_t i
+        rows = np.asarray(triples, np.int64).reshape(-1, 3)
+        self.make_room(len(at_ms), len(rows))
+        self.write(self.at_ms, at_ms, self.length)
+        self.write(self.total, total_triples, self.length)
+        if order is None:
+            for i in range(self.length):
+                self.order[i] = i
+        else:
+            self.write(self.order, order, self.length)
+        self.write(self.s, rows[:, 0], self.size)
+        self.write(self.p, rows[:, 1], self.size)
+        self.write(self.o, rows[:, 2], self.size)
+        self.write(self.element, element, self.size)
+        self.write(self.number, number, self.size)
+        self.tagged = pattern is not None
+        if self.tagged:
+            self.write(self.pattern, pattern, self.size)
+
+    def __dealloc__(self):
+        block_free(self.words, (BY_ELEMENT * self.length + BY_TRIPLE * self.size) * sizeof(int64_t))
+
+    cdef int make_room(self, int64_t length, int64_t size) except -1:
+        self.length = length
+        self.size = size
+        self.words = <int64_t*>block_new((BY_ELEMENT * length + BY_TRIPLE * size) * sizeof(int64_t))
+        self.at_ms = self.words
+        self.total = self.at_ms + length
+        self.order = self.total + length
+        self.s = self.order + length
+        self.p = self.s + size
+        self.o = self.p + size
+        self.element = self.o + size
+        self.number = self.element + size
+        self.pattern = self.number + size
+        return 0
+
+    cdef write(self, int64_t* words, column, int64_t size):
+        cdef cnp.ndarray array = np.ascontiguousarray(column, np.int64)
+        if array.ndim != 1 or len(array) != size:
+            raise ValueError("columns differ in length")
+        if size:
+            memcpy(words, cnp.PyArray_DATA(array), size * sizeof(int64_t))
+
+    @staticmethod
+    def of(stream, list times not None, list intakes not None, int64_t triples_before, int64_t first_element, bint prolongs=True):
+        """Elements of a stream that had so many triples before, each with its time."""
+        cdef Elements made = Elements(stream, triples_before=triples_before, first_element=first_element, prolongs=prolongs)
+        cdef Intake intake
+        cdef int64_t size = 0, at = 0, place = 0, i, n
+        if len(times) != len(intakes):
+            raise ValueError("columns differ in length")
+        for intake in intakes:
+            size += intake.size
+        made.make_room(len(intakes), size)
+        for intake in intakes:
+            n = intake.size
+            made.at_ms[place] = times[place]
+            made.order[place] = place
+            for i in range(n):
+                made.s[at + i] = intake.words[i]
+                made.p[at + i] = intake.words[n + i]
+                made.o[at + i] = intake.words[2 * n + i]
+                made.number[at + i] = triples_before + 1 + intake.words[3 * n + i]
+                made.element[at + i] = place
+            at += n
+            triples_before += intake.total
+            made.total[place] = triples_before
+            place += 1
+        return made
+
+    def __len__(self):
+        return self.length
+
+    cdef object column(self, const int64_t* words, int64_t size):
+        cdef cnp.npy_intp length = size
+        array = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INT64, 0)
+        if size:
+            memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), words, size * sizeof(int64_t))
+        return array
+
+    @property
+    def rows(self):
+        """How many triples there are."""
+        return self.size
+
+    @property
+    def times(self):
+        """The times of elements, in milliseconds."""
+        return self.column(self.at_ms, self.length)
+
+    @property
+    def first_ms(self):
+        return self.at_ms[0]
+
+    @property
+    def last_ms(self):
+        return self.at_ms[self.length - 1]
+
+    @property
+    def first_tick(self):
+        return 4 * self.at_ms[0] + PHASE
+
+    @property
+    def last_tick(self):
+        return 4 * self.at_ms[self.length - 1] + PHASE
+
+    @property
+    def last_total(self):
+        """How many triples the stream has had with the last element."""
+        return self.total[self.length - 1]
+
+    @property
+    def total_triples(self):
+        return self.column(self.total, self.length)
+
+    @property
+    def places(self):
+        """For each triple the place of its element."""
+        return self.column(self.element, self.size)
+
+    @property
+    def triples(self):
+        cdef cnp.npy_intp shape[2]
+        cdef int64_t* into
+        cdef int64_t i
+        shape[0], shape[1] = self.size, 3
+        array = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT64, 0)
+        into = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>array)
+        for i in range(self.size):
+            into[3 * i], into[3 * i + 1], into[3 * i + 2] = self.s[i], self.p[i], self.o[i]
+        return array
+
+    def slice(self, int64_t first, int64_t last):
+        """The elements from one place up to another."""
+        cdef int64_t low = 0, high, i
+        while low < self.size and self.element[low] < first:
+            low += 1
+        high = low
+        while high < self.size and self.element[high] < last:
+            high += 1
+        cdef Elements made = Elements(
+            self.stream, triples_before=self.total[first - 1] if first else self.triples_before,
+            first_element=self.first_element + first, prolongs=self.prolongs,
+        )
+        made.make_room(last - first, high - low)
+        made.tagged = self.tagged
+        memcpy(made.at_ms, self.at_ms + first, (last - first) * sizeof(int64_t))
+        memcpy(made.total, self.total + first, (last - first) * sizeof(int64_t))
+        memcpy(made.order, self.order + first, (last - first) * sizeof(int64_t))
+        for i in range(high - low):
+            made.s[i], made.p[i], made.o[i] = self.s[low + i], self.p[low + i], self.o[low + i]
+            made.element[i] = self.element[low + i] - first
+            made.number[i] = self.number[low + i]
+            made.pattern[i] = self.pattern[low + i]
+        return made

@@ -1,0 +1,102 @@
+"""A set of triples of ids, whose terms stay in the dictionary while it has them."""
+
+import numpy as np
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy
+
+from millstream.kernels.dictionary cimport Dictionary
+from millstream.kernels.keyed cimport (
+    Keyed, keyed_at, keyed_close, keyed_drop, keyed_find, keyed_get, keyed_hash, keyed_open,
+)
+from millstream.kernels.store cimport next_free
+
+cnp.import_array()
+
+
+cdef class TripleSet:
+    """Says which inserts and deletes really change it."""
+
+    cdef Keyed rows             # s, p, o, and whether it is there: freed records are found no more
+    cdef Dictionary dictionary
+
+    def __cinit__(self, Dictionary dictionary not None):
+        self.dictionary = dictionary
+        keyed_open(&self.rows, 3, 1)
+
+    def __dealloc__(self):
+        keyed_close(&self.rows)
+
+    def insert_where(self, triples):
+        """Adds triples; gives the places of those that were not there, in order."""
+        cdef cnp.ndarray given = np.ascontiguousarray(triples, np.int64)
+        cdef const int64_t* row = <const int64_t*>cnp.PyArray_DATA(given)
+        cdef int64_t n = len(given), i, kept = 0
+        cdef int64_t[::1] into
+        cdef int64_t* record
+        where = np.empty(n, np.int64)
+        into = where
+        for i in range(n):
+            record = keyed_at(&self.rows, keyed_get(&self.rows, row, keyed_hash(&self.rows, row)))
+            if not record[3]:
+                self.dictionary.hold_one(row[0])
+                self.dictionary.hold_one(row[1])
+                self.dictionary.hold_one(row[2])
+                record[3] = 1
+                into[kept] = i
+                kept += 1
+            row += 3
+        return where[:kept]
+
+    def delete_where(self, triples, int64_t at_tick):
+        """Takes triples away; gives the places of those that were there, in order."""
+        cdef cnp.ndarray given = np.ascontiguousarray(triples, np.int64)
+        cdef const int64_t* row = <const int64_t*>cnp.PyArray_DATA(given)
+        cdef int64_t n = len(given), i, kept = 0
+        cdef int32_t number
+        cdef int64_t[::1] into
+        where = np.empty(n, np.int64)
+        into = where
+        for i in range(n):
+            number = keyed_find(&self.rows, row, keyed_hash(&self.rows, row))
+            if number >= 0:
+                keyed_drop(&self.rows, number)
+                self.dictionary.release_one(row[0], at_tick)
+                self.dictionary.release_one(row[1], at_tick)
+                self.dictionary.release_one(row[2], at_tick)
+                into[kept] = i
+                kept += 1
+            row += 3
+        return where[:kept]
+
+    def insert(self, triples):
+        """Adds triples; gives those that were not there, in order."""
+        where = self.insert_where(triples)
+        return triples if len(where) == len(triples) else triples[where]
+
+    def delete(self, triples, int64_t at_tick):
+        """Takes triples away; gives those that were there, in order."""
+        where = self.delete_where(triples, at_tick)
+        return triples if len(where) == len(triples) else triples[where]
+
+    @property
+    def size(self):
+        return self.rows.records.live
+
+    def triples(self):
+        """All of them, in no order that means anything."""
+        cdef int64_t size = self.rows.records.size, i, at = 0
+        cdef int32_t number = self.rows.records.free
+        free = np.zeros(size, np.uint8)
+        found = np.empty((self.rows.records.live, 3), np.int64)
+        cdef uint8_t[::1] is_free = free
+        cdef int64_t[:, ::1] into = found
+        while number >= 0:
+            is_free[number] = 1
+            number = next_free(&self.rows.records, self.rows.stride * sizeof(int64_t), number)[0]
+        for i in range(size):
+            if not is_free[i]:
+                memcpy(&into[at, 0], keyed_at(&self.rows, i), 3 * sizeof(int64_t))
+                at += 1
+        return found

@@ -1,0 +1,30 @@
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from millstream.kernels.deltas import Deltas
+from millstream.kernels.flow import Bound
+from millstream.kernels.merge import TimeMerge
+from millstream.kernels.parts import Column, Found, Part
+from millstream.kernels.sieve import Sieve
+
+class Leaf:
+    first: int
+    patterns: int
+    merge: TimeMerge
+    out: Deltas
+    def __init__(
+        self,
+        first: int,
+        parts: Sequence[Part],
+        members: Sequence[Sequence[int]],
+        projection: Sequence[int],
+        bound: Bound,
+        sieves: Sequence[Sieve | None] = (),
+        last: Sieve | None = None,
+    ) -> None: ...
+    def push(self, found: Found) -> None: ...
+    def forget_solutions(self) -> None: ...
+    def drain(self, upto: int) -> Deltas: ...
+    def solutions(self, found: Sequence[Found], *, keep: bool = False) -> tuple[npt.NDArray[np.int64], Column]: ...

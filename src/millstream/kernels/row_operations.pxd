@@ -1,0 +1,35 @@
+"""What a row program can be told to do (row_program.pyx)."""
+
+cpdef enum Operation:
+    COLUMN = 0
+    CONSTANT = 1
+    ADD = 2
+    SUBTRACT = 3
+    MULTIPLY = 4
+    DIVIDE = 5
+    PLUS = 6
+    MINUS = 7
+    ABS = 8
+    ROUND = 9
+    CEIL = 10
+    FLOOR = 11
+    EQUAL = 12
+    UNEQUAL = 13
+    LESS = 14
+    GREATER = 15
+    LESS_OR_EQUAL = 16
+    GREATER_OR_EQUAL = 17
+    AND = 18
+    OR = 19
+    NOT = 20
+    BOUND = 21
+    STORE = 22
+    TEST = 23
+    DOUBLE = 24
+    SAME = 25
+    OTHERWISE = 26
+    CHOOSE = 27
+    IS_IRI = 28
+    IS_BLANK = 29
+    IS_LITERAL = 30
+    IS_NUMERIC = 31

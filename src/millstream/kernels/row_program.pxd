@@ -1,0 +1,36 @@
+"""Programs that look at one row at a time, for operators (layout in row_program.pyx)."""
+
+from libc.stdint cimport int64_t
+
+from millstream.kernels.dictionary cimport Dictionary
+from millstream.kernels.row_cells cimport Cell
+
+cdef enum Outcome:
+    KEPT
+    DROPPED
+    UNDECIDED
+
+cdef struct Step:
+    int operation
+    int64_t argument
+
+
+cdef class RowProgram:
+    cdef Dictionary dictionary
+    cdef int width
+    cdef int steps_count, outputs_count
+    cdef Step* steps
+    cdef int64_t* outputs
+    cdef int64_t* computed
+    cdef Cell* stack
+    cdef int stored             # of the row being run
+    cdef bint made_terms        # whether a result is outside of ids, so that somebody must hold it
+
+    cdef int resolve(self, Cell* cell) except -1
+    cdef int store(self, Cell* cell) except -1
+    cdef int run_row(self, int64_t** columns, int64_t row) except -1
+
+    cdef inline int64_t output(self, int which, int64_t** columns, int64_t row) noexcept nogil:
+        """A column that stays of the row that was run."""
+        cdef int64_t place = self.outputs[which]
+        return -1 if place < 0 else columns[place][row] if place < self.width else self.computed[place - self.width]

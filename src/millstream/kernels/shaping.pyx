@@ -1,0 +1,155 @@
+"""Operators that need to know little: unions, and whether there are rows at all."""
+
+import cython
+
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+
+from millstream.kernels.deltas cimport Deltas, Operator, check_widths
+from millstream.kernels.group cimport (
+    CHANGE, MORE_COLUMNS, TICK, WEIGHT, Group, Written, group_close, group_open, group_row, group_write,
+)
+from millstream.kernels.growing cimport Growing, growing_close, growing_room
+from millstream.kernels.sides cimport is_before
+
+
+@cython.final
+cdef class Union(Operator):
+    """The rows of all inputs: `places` says for each input, for each column, which of its own stands there, -1 for none.
+
+    With `numbered` the number of the input goes before its columns. No input's rows may lose what tells them apart.
+    """
+
+    cdef Growing places         # of all inputs, one after the other
+    cdef Growing taken          # rows of each input
+    cdef Group group
+    cdef bint numbered
+
+    def __cinit__(self, inputs, int width, places, bint numbered=False):
+        cdef int i = 0, place
+        cdef Deltas given
+        if len(places) != len(self.inputs) or any(len(own) + numbered != width for own in places):
+            raise ValueError(f"expected {width} places for each of {len(self.inputs)} inputs, got {places}")
+        self.numbered = numbered
+        group_open(&self.group, width)
+        growing_room(&self.taken, len(self.inputs), sizeof(int64_t))
+        growing_room(&self.places, width * len(self.inputs), sizeof(int))
+        for given, own in zip(self.inputs, places):
+            for place in own:
+                if not -1 <= place < given.rows.width:
+                    raise ValueError(f"there is no column {place} among {given.rows.width}")
+                (<int*>self.places.data)[i] = place
+                i += 1
+
+    def __dealloc__(self):
+        growing_close(&self.places)
+        growing_close(&self.taken)
+        group_close(&self.group)
+
+    cdef void copy(self, int number) noexcept:
+        """All rows of one input, in its order."""
+        cdef Written* given = &(<Deltas>self.inputs[number]).rows
+        cdef int width = self.out.rows.width - self.numbered, column
+        cdef int* places = (<int*>self.places.data) + number * width
+        cdef int64_t** into = self.out.rows.columns
+        cdef int64_t i
+        self.out.room(given.size)
+        if self.numbered:
+            for i in range(given.size):
+                into[0][i] = number
+            into += 1
+        for column in range(width):
+            if places[column] < 0:
+                for i in range(given.size):
+                    into[column][i] = -1
+            else:
+                memcpy(into[column], given.columns[places[column]], given.size * sizeof(int64_t))
+        for column in range(MORE_COLUMNS):
+            memcpy(into[width + column], given.columns[given.width + column], given.size * sizeof(int64_t))
+        self.out.rows.size = given.size
+
+    cdef void put(self, const Written* given, int number, int64_t row) noexcept nogil:
+        cdef int width = self.group.width - self.numbered, column
+        cdef int* places = (<int*>self.places.data) + number * width
+        cdef int64_t* values = group_row(&self.group)
+        if self.numbered:
+            values[0] = number
+            values += 1
+        for column in range(width):
+            values[column] = -1 if places[column] < 0 else given.columns[places[column]][row]
+        values[width] = given.columns[given.width + WEIGHT][row]
+
+    cdef int apply(self) except -1:
+        cdef int64_t* taken = <int64_t*>self.taken.data
+        cdef Written* first = NULL
+        cdef Written* given
+        cdef int number, at = -1, some = 0, last = -1
+        cdef int64_t tick = 0, change = 0
+        cdef Deltas rows
+        for number, rows in enumerate(self.inputs):
+            taken[number] = 0
+            if rows.rows.size:
+                some += 1
+                last = number
+        if some <= 1:
+            if some:
+                self.copy(last)
+            return 0
+        while True:
+            at = -1
+            for number, rows in enumerate(self.inputs):
+                given = &rows.rows
+                if taken[number] < given.size and (at < 0 or is_before(given, taken[number], first, taken[at])):
+                    at = number
+                    first = given
+            if at < 0:
+                break
+            if first.columns[first.width + TICK][taken[at]] != tick or first.columns[first.width + CHANGE][taken[at]] != change:
+                group_write(&self.group, &self.out.rows, tick, change)
+                tick = first.columns[first.width + TICK][taken[at]]
+                change = first.columns[first.width + CHANGE][taken[at]]
+            self.put(first, at, taken[at])
+            taken[at] += 1
+        group_write(&self.group, &self.out.rows, tick, change)
+        return 0
+
+
+@cython.final
+cdef class Ask(Operator):
+    """One row that says whether the input, which has no columns, has any: the first of two values if not, else the second."""
+
+    cdef int64_t truths[2]
+    cdef int64_t count
+    cdef Deltas given
+
+    def __cinit__(self, inputs, int width, truths):
+        (self.given,) = self.inputs
+        check_widths(self.inputs, 0)
+        check_widths([self.out], 1)
+        self.truths[0], self.truths[1] = truths
+
+    cdef void write(self, bint truth, int64_t tick, int64_t change, int64_t weight) noexcept:
+        cdef int64_t** columns
+        self.out.room(1)
+        columns = self.out.rows.columns
+        columns[0][self.out.rows.size] = self.truths[truth]
+        columns[1 + TICK][self.out.rows.size] = tick
+        columns[1 + CHANGE][self.out.rows.size] = change
+        columns[1 + WEIGHT][self.out.rows.size] = weight
+        self.out.rows.size += 1
+
+    def begin(self, int64_t at_tick, int64_t change):
+        self.write(False, at_tick, change, 1)
+
+    cdef int apply(self) except -1:
+        cdef Written* given = &self.given.rows
+        cdef int64_t i
+        cdef bint before
+        # Every change is one row.
+        for i in range(given.size):
+            before = self.count > 0
+            self.count += given.columns[WEIGHT][i]
+            if before != (self.count > 0):
+                self.write(before, given.columns[TICK][i], given.columns[CHANGE][i], -1)
+                self.write(not before, given.columns[TICK][i], given.columns[CHANGE][i], 1)
+        return 0

@@ -1,0 +1,140 @@
+"""Window operators in C: from elements of a stream to entries, which are changes of what windows and graphs show."""
+
+from libc.stdint cimport int32_t, int64_t
+
+from millstream.kernels.dictionary cimport Dictionary
+from millstream.kernels.elements cimport Elements
+from millstream.kernels.keyed cimport Keyed
+from millstream.kernels.memory cimport block_free, block_resize
+from millstream.kernels.patterns cimport Patterns
+
+cdef enum:
+    EXPIRY = 0
+    ELEMENT = 1
+    GRID = 2
+
+
+cdef struct Entry:
+    int64_t now                 # the tick at which the row enters (op 1) or leaves (-1)
+    int64_t order               # within that tick: an element has 2k + 1, what leaves just before it 2k
+    int64_t until
+    int64_t s
+    int64_t p
+    int64_t o
+    int32_t pattern
+    int32_t op
+    int32_t source              # which input of the query it comes from
+
+
+cdef struct Entries:
+    Entry* data
+    int64_t first               # those before are gone
+    int64_t size
+    int64_t capacity
+
+
+cdef inline Entry* entries_add(Entries* entries) noexcept nogil:
+    """A new entry at the end, to be written."""
+    cdef int64_t capacity
+    if entries.size == entries.capacity:
+        capacity = max(16, 2 * entries.capacity)
+        entries.data = <Entry*>block_resize(entries.data, entries.capacity * sizeof(Entry), capacity * sizeof(Entry))
+        entries.capacity = capacity
+    entries.size += 1
+    return entries.data + entries.size - 1
+
+
+cdef inline void entries_put(Entries* entries, int64_t now, int64_t order, int64_t until, const int64_t* row, int op,
+                             int source) noexcept nogil:
+    """A new entry; the row is pattern, s, p, o."""
+    cdef Entry* entry = entries_add(entries)
+    entry.now = now
+    entry.order = order
+    entry.until = until
+    entry.pattern = <int32_t>row[0]
+    entry.s = row[1]
+    entry.p = row[2]
+    entry.o = row[3]
+    entry.op = <int32_t>op
+    entry.source = <int32_t>source
+
+
+cdef inline void entries_close(Entries* entries) noexcept nogil:
+    block_free(entries.data, entries.capacity * sizeof(Entry))
+    entries.data = NULL
+    entries.capacity = 0
+
+
+cdef class WindowOperator:
+    """One window of one query."""
+
+    cdef readonly bint acts             # its content may change without an element, other than by ends that are known
+    cdef readonly bint sees_all         # it must be shown every element, matched or not
+    cdef public int source              # its place among the inputs of its query
+    cdef int64_t due                    # the next tick at which something enters or leaves by itself; FOREVER without one
+    cdef Patterns patterns
+    cdef Dictionary dictionary
+
+    cdef int arrive(self, Elements batch, Entries* out) except -1
+    cdef int pass_time(self, int64_t before, Entries* out) except -1
+    cdef int touch(self, const int64_t* row, int64_t until) except -1
+    cdef int hold(self, const int64_t* row) except -1
+    cdef int release(self, const int64_t* row, int64_t at_tick) except -1
+
+
+cdef class TimedWindow(WindowOperator):
+    """The end is known on arrival."""
+
+    cdef readonly object window
+    cdef readonly int64_t t0_ms
+    cdef int64_t latest_end
+    cdef Entries waiting                # of a window with a grid, for the instants at which they are first seen
+    cdef int64_t known_ms               # the last time asked for, and its ticks
+    cdef int64_t known_start
+    cdef int64_t known_end
+
+    cdef int span(self, int64_t at_ms) except -1
+    cdef void look_ahead(self) noexcept nogil
+
+
+cdef class CountingWindow(WindowOperator):
+    """What it shows ends when so many triples or elements have followed."""
+
+    cdef int64_t count
+    cdef bint of_triples
+    cdef Keyed latest                   # of each row the place of its last entry in the queue
+    cdef int64_t* queue                 # number, pattern, s, p, o, whether a later one stands for it
+    cdef int64_t first
+    cdef int64_t last
+    cdef int64_t capacity
+    cdef int64_t offset                 # places count from here: they stay the same when the queue moves
+    cdef int64_t followed
+
+    cdef int enter(self, int64_t number, const int64_t* row, int64_t at_tick) except -1
+    cdef void append(self, int64_t number, const int64_t* row) noexcept nogil
+    cdef void compact(self) noexcept nogil
+
+
+cdef class TogetherWindow(WindowOperator):
+    """What it shows leaves together."""
+
+    cdef Keyed rows
+
+    cdef int enter(self, const int64_t* row) except -1
+    cdef int leave(self, int64_t at_tick, int64_t order, Entries* out) except -1
+
+
+cdef class LastElementWindow(TogetherWindow):
+    """Emptied before the next element."""
+
+
+cdef class SilentWindow(TogetherWindow):
+    """Emptied when nothing has come for a while."""
+
+    cdef int64_t gap_ms
+    cdef int64_t end
+    cdef bint has_triples
+    cdef int64_t latest_end
+
+    cdef int64_t end_after(self, int64_t at_ms) noexcept nogil
+    cdef void look_ahead(self) noexcept nogil
