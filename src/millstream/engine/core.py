@@ -236,17 +236,22 @@ class Core:
 
     def process_element(self, stream: Stream, intake: Intake, at_ms: int) -> None:
         """The next element of a stream."""
-        at_tick, total = at_ms * 4 + ELEMENT, intake.total
-        batch = Elements.of(stream.iri, [at_ms], [intake], stream.triples, stream.elements + 1)
-        if self.feeding.active:
-            self.pass_time(at_tick)
-            self.hand_on(stream, batch, 1, total)
-            self.feeding.process()
-            self.pass_time(at_tick + 1)
+        at_tick, readers = at_ms * 4 + ELEMENT, stream.readers
+        if not intake.rows and readers is not None and readers.skip_unmatched and not self.feeding.active:
+            # Nobody has to be shown it.
+            stream.elements += 1
+            stream.triples += intake.total
+            readers.skip(at_ms, intake.total)
         else:
-            self.hand_on(stream, batch, 1, total)
-            if at_tick >= self.before:
-                self.before = at_tick + 1
+            batch = Elements.of(stream.iri, [at_ms], [intake], stream.triples, stream.elements + 1)
+            if self.feeding.active:
+                self.pass_time(at_tick)
+            self.hand_on(stream, batch, 1, intake.total)
+            if self.feeding.active:
+                self.feeding.process()
+                self.pass_time(at_tick + 1)
+        if at_tick >= self.before:
+            self.before = at_tick + 1
         self.keep_house()
 
     def process_batch(self, stream: Stream, batch: Elements, elements: int) -> None:

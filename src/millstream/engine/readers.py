@@ -25,6 +25,8 @@ class Readers:
         self._always = [run for run in runs if not run.may_skip(stream)]
         self._sometimes = [run for run in runs if run.may_skip(stream)]
         self._ending = [run for run in self._sometimes if run.emits_ends]
+        self.skip_unmatched = not self._always and not self._ending
+        """Whether elements that no pattern matches concern nobody."""
         self._patterns: Patterns | None = None
         self._skipped_ms: int | None = None
         """The time of the last element that some query was not shown."""
@@ -49,6 +51,11 @@ class Readers:
                 self._skipped_ms = batch.last_ms
             for run in self._ending:
                 run.report_due(batch.last_tick)
+
+    def skip(self, at_ms: int, triples: int) -> None:
+        """An element of so many triples that concerns nobody."""
+        if triples:
+            self._skipped_ms = at_ms
 
     def _matching(self, batch: Elements) -> list[QueryRun]:
         if self._patterns is None:

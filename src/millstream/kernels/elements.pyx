@@ -88,6 +88,11 @@ cdef class Intake:
             self.total = kept
 
     @property
+    def rows(self):
+        """How many triples are kept."""
+        return self.size
+
+    @property
     def triples(self):
         array = np.empty((3, self.size), np.int64)
         if self.size:
