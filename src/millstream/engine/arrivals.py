@@ -43,10 +43,21 @@ class Arrivals:
 
     def take(self, stream: str, columns: Columns) -> None:
         """Elements of a stream; raises what ended their reading."""
-        if columns.elements:
+        if columns.elements == 1:
+            self._one(self._core.stream(stream), columns)
+        elif columns.elements:
             self._elements(self._core.stream(stream), columns)
         if columns.fault is not None:
             raise columns.fault
+
+    def _one(self, stream: Stream, columns: Columns) -> None:
+        """An element by itself, as if it was pushed."""
+        at_ms, rows = checked_time(columns.time(0)), len(columns.triples)
+        intake = Intake(columns.triples, np.arange(rows), 1 if columns.sizes is None else int(columns.sizes[0]))
+        if self._engine._caution.may_overflow(at_ms):
+            self._engine._offer_cautiously(at_ms, Element(stream.iri, intake))
+        else:
+            self._engine._offer_intake(stream, intake, at_ms)
 
     def take_intakes(self, stream: Stream, times: list[int], intakes: list[Intake]) -> None:
         """Elements that callers passed, each with its time, as if they came one by one."""

@@ -263,7 +263,7 @@ class Core:
             self.hand_on(stream, batch, elements, batch.last_total - stream.triples)
             self.feeding.process()
             self.pass_time(batch.last_tick + 1)
-        self.housekeeping()
+        self.keep_house(elements)
 
     def _process_singly(self, stream: Stream, batch: Elements, elements: int) -> None:
         for place in range(len(batch)):
@@ -351,9 +351,9 @@ class Core:
 
     # Memory -----------------------------------------------------------------------------------------------------------
 
-    def keep_house(self) -> None:
-        """Something has happened: now and then that is reason for housekeeping."""
-        self._until_housekeeping -= 1
+    def keep_house(self, happened: int = 1) -> None:
+        """So much has happened: now and then that is reason for housekeeping."""
+        self._until_housekeeping -= happened
         if self._until_housekeeping <= 0:
             self.housekeeping()
 

@@ -179,15 +179,17 @@ class Engine:
             core.outbox.deliver()
 
     def _push(self, stream: str, text: str | bytes, scope: str, at_ms: int) -> None:
-        core = self._core
-        state = core.stream(stream)
+        state = self._core.stream(stream)
         intake = self._encoder.scan(text, scope, state.scanner)
         if state.counted and intake.total > 1:
             intake = self._counted(state, intake, text, scope)
+        self._offer_intake(state, intake, at_ms)
+
+    def _offer_intake(self, stream: Stream, intake: Intake, at_ms: int) -> None:
         if self._ordering.passes(at_ms):
-            core.process_element(state, intake, at_ms)
+            self._core.process_element(stream, intake, at_ms)
         else:
-            self._offer(at_ms, Element(state.iri, intake))
+            self._offer(at_ms, Element(stream.iri, intake))
 
     def _counted(self, stream: Stream, intake: Intake, text: str | bytes, scope: str) -> Intake:
         """The triples of an element where they are counted: repeats must be known even of those that nobody asks for."""
