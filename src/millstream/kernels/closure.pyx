@@ -61,7 +61,10 @@ cdef inline bint is_left(const Rows* given) noexcept nogil:
 
 @cython.final
 cdef class PathClosure(Operator):
-    """Pairs of nodes that edges connect, kept up to date. Inputs are edges, nodes if they matter, and those asked for if some are."""
+    """Pairs of nodes that edges connect, kept up to date.
+
+    Inputs are edges, nodes where paths of length zero depend on them, and what is asked for if `demanded`.
+    """
 
     cdef Derivation d
     cdef int tags

@@ -4,10 +4,10 @@ Read are those of digits, at most LONGEST bytes of them; INF, NaN and longer one
 tell it apart, without an exponent.
 """
 
-from libc.math cimport fabs, isfinite, isnan
+from libc.math cimport isfinite, isnan
 from libc.stdint cimport int64_t, uint8_t
-from libc.string cimport memchr, memcmp, memcpy, memset, strlen
 from libc.stdlib cimport strtol
+from libc.string cimport memchr, memcmp, memcpy, memset, strlen
 
 from millstream.kernels.dictionary cimport Dictionary
 from millstream.kernels.dictionary_store cimport Slot

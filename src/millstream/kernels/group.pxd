@@ -179,6 +179,25 @@ cdef inline void write_row(Written* written, int64_t* values, int64_t tick, int6
     written.size += 1
 
 
+cdef inline void written_copy(Written* into, int first, const Written* given, const int64_t* places) noexcept nogil:
+    """Writes all rows of another into one that is empty: from column `first` on those at its places, -1 for none."""
+    cdef int64_t bytes = given.size * sizeof(int64_t), i
+    cdef int column
+    while into.capacity < given.size:
+        written_grow(into)
+    if given.size == 0:
+        return
+    for column in range(first, into.width):
+        if places[column - first] >= 0:
+            memcpy(into.columns[column], given.columns[places[column - first]], bytes)
+        else:
+            for i in range(given.size):
+                into.columns[column][i] = -1
+    for column in range(MORE_COLUMNS):
+        memcpy(into.columns[into.width + column], given.columns[given.width + column], bytes)
+    into.size = given.size
+
+
 cdef inline void group_write(Group* group, Written* written, int64_t tick, int64_t change) noexcept nogil:
     """Writes the group as one change and empties it."""
     cdef int64_t i = 0, j, weight

@@ -23,9 +23,9 @@ import cython
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
-from millstream.kernels.deltas cimport Deltas, Operator, check_widths
+from millstream.kernels.deltas cimport Operator, check_widths
 from millstream.kernels.distinct cimport DistinctTuples
-from millstream.kernels.group cimport CHANGE, TICK, WEIGHT, Written, write_row
+from millstream.kernels.group cimport CHANGE, TICK, WEIGHT, write_row
 from millstream.kernels.growing cimport growing_close, growing_room
 from millstream.kernels.keeping cimport Keeper
 from millstream.kernels.keyed cimport (

@@ -1,9 +1,9 @@
 """Blocks that grow without being copied, and small arrays of list entries.
 
 A block is addressed by the number of bytes it was given. Past `MAPPED` bytes it is a mapping of its own: it grows by moving
-page tables, comes zeroed, and costs nothing until it is touched, so that growing never pauses a stream. Past `PAGED` bytes its pages
-are large ones, where the system has such. Below `MAPPED` it comes
-from malloc. Running out of memory ends the process: half-linked structures cannot be unwound.
+page tables, comes zeroed, and costs nothing until it is touched, so that growing never pauses a stream. Past `PAGED` bytes
+its pages are large ones, where the system has such. Below `MAPPED` it comes from malloc. Running out of memory ends the
+process: half-linked structures cannot be unwound.
 
 A shelf hands out arrays of 16-byte entries whose capacities are 1, 2, 3, 4, 6, 8, 12, 16, ... up to `SHELVED`; freed ones
 wait on a free list of their capacity, threaded through their first bytes. Larger arrays are blocks.

@@ -14,6 +14,7 @@ from libc.stdint cimport int64_t
 
 from millstream.kernels.dictionary cimport Dictionary
 from millstream.kernels.dictionary_values cimport POWER10, TYPED, is_number, kind_of, mantissa_of, scale_of
+from millstream.kernels.doubles cimport double_id, read_double
 from millstream.kernels.groups cimport Accumulator, GroupTable
 from millstream.kernels.growing cimport Growing, growing_close, growing_room
 from millstream.kernels.ordered cimport OrderedTerms
@@ -56,17 +57,20 @@ cdef class Ranked(Accumulator):
         growing_close(&self.faults)
 
     cdef int add(self, int64_t slot, Faults* faults, int64_t operand, int64_t weight) except -1:
+        cdef double number = 0
         if operand < 0:
             faults.errors += weight
             return 0
         if self.which == MIDDLE and not is_number(operand):
-            if kind_of(operand) != TYPED or not self.terms.is_number(operand):
+            if kind_of(operand) != TYPED or not (
+                    read_double(self.dictionary, operand, &number) or self.terms.is_number(operand)):
                 faults.others += weight
         return self.ordered.put(slot, operand, weight)
 
     cdef int64_t median(self, int64_t slot) except? -1:
         cdef int64_t size = self.ordered.size(slot), a, b
         cdef int128 x, y
+        cdef double one = 0, other = 0
         cdef int scale
         if size == 0:
             return -1
@@ -75,6 +79,8 @@ cdef class Ranked(Accumulator):
             return b
         a = self.ordered.pick(slot, size // 2 - 1)
         if not is_number(a) or not is_number(b):
+            if read_double(self.dictionary, a, &one) and read_double(self.dictionary, b, &other):
+                return double_id(self.dictionary, (one + other) / 2)
             return self.terms.halve(a, b)
         scale = max(scale_of(a), scale_of(b))
         x = <int128>mantissa_of(a) * POWER10[scale - scale_of(a)]

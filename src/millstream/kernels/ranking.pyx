@@ -19,12 +19,12 @@ from libc.string cimport memcpy
 from millstream.kernels.group cimport WEIGHT, Written, read_row, write_row
 from millstream.kernels.memory cimport block_free, block_resize
 from millstream.kernels.ordered_tree cimport (
-    Spot, Tree, TreeNode, place_of, sum_before, tree_bytes, tree_close, tree_insert, tree_open, tree_rank, tree_remove, tree_reweigh,
+    Spot, TreeNode, place_of, sum_before, tree_bytes, tree_close, tree_insert, tree_open, tree_rank, tree_remove, tree_reweigh,
     tree_select, tree_step,
 )
-from millstream.kernels.store cimport Records, record_free, record_new
+from millstream.kernels.store cimport record_free, record_new
 from millstream.kernels.table cimport (
-    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, mix, probe, probe_next,
+    Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, mix, probe, probe_next,
 )
 from millstream.kernels.term_order cimport Anchor, TermOrder
 

@@ -10,7 +10,8 @@ from libc.stdint cimport int64_t
 from millstream.kernels.consolidation cimport consolidated_rows, merged_rows
 from millstream.kernels.deltas cimport Deltas, Operator, check_widths
 from millstream.kernels.group cimport (
-    CHANGE, MORE_COLUMNS, TICK, WEIGHT, Group, Written, group_close, group_open, group_row, group_write, written_grow,
+    CHANGE, MORE_COLUMNS, TICK, WEIGHT, Group, Written, group_close, group_open, group_row, group_write, written_copy,
+    written_grow,
 )
 from millstream.kernels.keeping cimport Keeper, Kept
 from millstream.kernels.row_program cimport KEPT, UNDECIDED, RowProgram
@@ -123,6 +124,9 @@ cdef class RowWise(Operator):
         cdef int place
         if self.program is None:
             self.decide(self.given)
+        elif self.program.steps_count == 0 and not self.drops:
+            written_copy(out, 0, &self.given.rows, self.program.outputs)
+            return 0
         else:
             self.program.made_terms = False
             self.undecided.clear()

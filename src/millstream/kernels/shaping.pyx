@@ -3,11 +3,10 @@
 import cython
 
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy
 
 from millstream.kernels.deltas cimport Deltas, Operator, check_widths
 from millstream.kernels.group cimport (
-    CHANGE, MORE_COLUMNS, TICK, WEIGHT, Group, Written, group_close, group_open, group_row, group_write,
+    CHANGE, TICK, WEIGHT, Group, Written, group_close, group_open, group_row, group_write, written_copy,
 )
 from millstream.kernels.growing cimport Growing, growing_close, growing_room
 from millstream.kernels.sides cimport is_before
@@ -33,12 +32,12 @@ cdef class Union(Operator):
         self.numbered = numbered
         group_open(&self.group, width)
         growing_room(&self.taken, len(self.inputs), sizeof(int64_t))
-        growing_room(&self.places, width * len(self.inputs), sizeof(int))
+        growing_room(&self.places, width * len(self.inputs), sizeof(int64_t))
         for given, own in zip(self.inputs, places):
             for place in own:
                 if not -1 <= place < given.rows.width:
                     raise ValueError(f"there is no column {place} among {given.rows.width}")
-                (<int*>self.places.data)[i] = place
+                (<int64_t*>self.places.data)[i] = place
                 i += 1
 
     def __dealloc__(self):
@@ -48,29 +47,19 @@ cdef class Union(Operator):
 
     cdef void copy(self, int number) noexcept:
         """All rows of one input, in its order."""
-        cdef Written* given = &(<Deltas>self.inputs[number]).rows
-        cdef int width = self.out.rows.width - self.numbered, column
-        cdef int* places = (<int*>self.places.data) + number * width
-        cdef int64_t** into = self.out.rows.columns
+        cdef Written* out = &self.out.rows
         cdef int64_t i
-        self.out.room(given.size)
+        written_copy(out, self.numbered, &(<Deltas>self.inputs[number]).rows, self.places_of(number))
         if self.numbered:
-            for i in range(given.size):
-                into[0][i] = number
-            into += 1
-        for column in range(width):
-            if places[column] < 0:
-                for i in range(given.size):
-                    into[column][i] = -1
-            else:
-                memcpy(into[column], given.columns[places[column]], given.size * sizeof(int64_t))
-        for column in range(MORE_COLUMNS):
-            memcpy(into[width + column], given.columns[given.width + column], given.size * sizeof(int64_t))
-        self.out.rows.size = given.size
+            for i in range(out.size):
+                out.columns[0][i] = number
+
+    cdef int64_t* places_of(self, int number) noexcept nogil:
+        return (<int64_t*>self.places.data) + number * (self.group.width - self.numbered)
 
     cdef void put(self, const Written* given, int number, int64_t row) noexcept nogil:
         cdef int width = self.group.width - self.numbered, column
-        cdef int* places = (<int*>self.places.data) + number * width
+        cdef int64_t* places = self.places_of(number)
         cdef int64_t* values = group_row(&self.group)
         if self.numbered:
             values[0] = number

@@ -5,7 +5,7 @@ What a row makes of the output goes into a group, which is written, consolidated
 
 from libc.stdint cimport int64_t
 
-from millstream.kernels.deltas cimport Deltas, Operator
+from millstream.kernels.deltas cimport Operator
 from millstream.kernels.group cimport CHANGE, TICK, Written, group_close, group_open, group_write
 
 
