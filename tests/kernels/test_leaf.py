@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from millstream.kernels.deltas import Arrivals, Deltas, PythonOperator
 from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.dictionary_kinds import Kind
 from millstream.kernels.flow import Flow, Reordered
 from millstream.kernels.join import FOREVER, IntervalJoin
 from millstream.kernels.leaf import Leaf
@@ -143,22 +142,22 @@ def test_solutions_are_those_of_everything_recomputed(
 
 
 def test_what_a_program_leaves_open_is_asked_for() -> None:
-    typed = (Kind.TYPED << 59) | 7
-    asked = []
+    dictionary, asked = Dictionary(), []
+    typed, other = dictionary.encode(['"1"^^<x:t>', '"2"^^<x:t>']).tolist()
 
     def test(columns: Any) -> Any:
         asked.extend(columns.tolist())
         return columns[:, 1] == typed
 
     equal = [(Operation.COLUMN, 0), (Operation.COLUMN, 1), (Operation.EQUAL, 0), (Operation.TEST, 0)]
-    sieve = Sieve(2, RowProgram(Dictionary(), 2, equal, []), test)
+    sieve = Sieve(2, RowProgram(dictionary, 2, equal, []), test)
     part = join_part(0)
     leaf = Leaf(5, [part], [(0,)], [0, 1], RowBound(), [sieve])
     flow = Flow([leaf], [leaf.out], [], [leaf.out], RowBound())
-    pairs = [(1, 1), (1, 2), (typed + 1, typed), (typed, typed + 1), (5, 5)]
+    pairs = [(1, 1), (1, 2), (other, typed), (typed, other), (5, 5)]
     flow.feed(arrivals([(0, 1, FOREVER, 1, (s, 0, o)) for s, o in pairs], 0))
-    assert [row for _, _, row, _ in listed(flow.drain(1)[0])] == [(1, 1), (typed + 1, typed), (5, 5)]
-    assert asked == [[typed + 1, typed], [typed, typed + 1]]
+    assert [row for _, _, row, _ in listed(flow.drain(1)[0])] == [(1, 1), (other, typed), (5, 5)]
+    assert asked == [[other, typed], [typed, other]]
 
 
 def test_patterns_that_nobody_has_are_left_out() -> None:
