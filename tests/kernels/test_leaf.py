@@ -142,8 +142,11 @@ def test_solutions_are_those_of_everything_recomputed(
 
 
 def test_what_a_program_leaves_open_is_asked_for() -> None:
-    dictionary, asked = Dictionary(), []
-    typed, other = dictionary.encode(['"1"^^<x:t>', '"2"^^<x:t>']).tolist()
+    dictionary = Dictionary()
+    typed, other = (
+        dictionary.encode_one(f'"{text}"^^<http://www.w3.org/2001/XMLSchema#duration>') for text in ("P1D", "PT24H")
+    )
+    asked = []
 
     def test(columns: Any) -> Any:
         asked.extend(columns.tolist())
@@ -156,7 +159,7 @@ def test_what_a_program_leaves_open_is_asked_for() -> None:
     flow = Flow([leaf], [leaf.out], [], [leaf.out], RowBound())
     pairs = [(1, 1), (1, 2), (other, typed), (typed, other), (5, 5)]
     flow.feed(arrivals([(0, 1, FOREVER, 1, (s, 0, o)) for s, o in pairs], 0))
-    assert [row for _, _, row, _ in listed(flow.drain(1)[0])] == [(1, 1), (other, typed), (5, 5)]
+    assert {row for _, _, row, _ in listed(flow.drain(1)[0])} == {(1, 1), (5, 5), (other, typed)}
     assert asked == [[other, typed], [typed, other]]
 
 

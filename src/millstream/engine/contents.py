@@ -48,9 +48,6 @@ class Contents(ContentChanges):
         self._operator = operator
         self._dictionary = dictionary
         self._t0_ms = t0_ms
-        self._by_stream: dict[str, list[Operator]] = {}
-        self.acting: list[Operator] = []
-        """The windows that may change by themselves, other than by ends that are known."""
         self.named: Callable[[SourcedPattern, Constants], Iterable[Constants]] = lambda _, constants: (constants,)
         """What a triple must have for a pattern, if more is known than its constants."""
 
@@ -81,13 +78,13 @@ class Contents(ContentChanges):
         """In the order that a dataflow of the same queries has, whatever others there have been."""
         read = [i for leaf in self._operator.leaves for i in self._by_leaf.get(leaf, ())]
         self.inputs = [*read, *(i for root in self._operator.roots for i in self._unread.get(root, ()))]
-        self._by_stream, self.acting, self.unions = {}, [], {}
+        self.windows, self.acting, self.unions = {}, [], {}
         for place, i in enumerate(self.inputs):
             if i.union is not None:
                 self.unions[place] = i.union, i.part
             if i.operator is not None and i.window is not None:
                 i.operator.source = place
-                self._by_stream.setdefault(i.window.stream.value, []).append(i.operator)
+                self.windows.setdefault(i.window.stream.value, []).append(i.operator)
                 if i.operator.acts:
                     self.acting.append(i.operator)
 
@@ -110,7 +107,8 @@ class Contents(ContentChanges):
 
     def operators(self, stream: str) -> list[Operator]:
         """The operators of its windows on a stream."""
-        return self._by_stream.get(stream, [])
+        found: list[Operator] = self.windows.get(stream, [])
+        return found
 
     def see(self, stream: str, at_ms: int) -> None:
         """An element of a stream has come at a time, though no row of it may have come here."""
@@ -159,7 +157,7 @@ class Contents(ContentChanges):
 
     def feed(self, *, leaving: bool = False) -> None:
         """Hands what was collected to the operators; `leaving`: only what leaves before an element."""
-        arrivals = self.number(leaving=leaving)
+        arrivals = self.number(leaving)
         if arrivals is not None:
             self._operator.feed(arrivals)
 

@@ -179,16 +179,19 @@ class Engine:
             core.outbox.deliver()
 
     def _push(self, stream: str, text: str | bytes, scope: str, at_ms: int) -> None:
-        state = self._core.stream(stream)
-        self._offer(at_ms, Element(state.iri, self._scanned(state, text, scope)))
+        core = self._core
+        state = core.stream(stream)
+        intake = self._encoder.scan(text, scope, state.scanner)
+        if state.counted and intake.total > 1:
+            intake = self._counted(state, intake, text, scope)
+        if self._ordering.passes(at_ms):
+            core.process_element(state, intake, at_ms)
+        else:
+            self._offer(at_ms, Element(state.iri, intake))
 
-    def _scanned(self, stream: Stream, text: str | bytes, scope: str) -> Intake:
-        """The triples of one element, as far as somebody who reads the stream may ask for them."""
-        intake = self._encoder.scan(text, scope, stream.scanner)
-        if stream.counted and intake.total > 1 and stream.summary is not None:
-            # Repeats must be known even of triples that nobody asks for.
-            return self._encoder.scan(text, scope)
-        return intake
+    def _counted(self, stream: Stream, intake: Intake, text: str | bytes, scope: str) -> Intake:
+        """The triples of an element where they are counted: repeats must be known even of those that nobody asks for."""
+        return intake if stream.summary is None else self._encoder.scan(text, scope)
 
     @delivering
     @serialised
@@ -199,7 +202,9 @@ class Engine:
         try:
             for triples, at_ms in elements:
                 time_ms = checked_time(at_ms)
-                intakes.append(self._scanned(state, *self._encoder.text_of(triples)))
+                text, scope = self._encoder.text_of(triples)
+                intake = self._encoder.scan(text, scope, state.scanner)
+                intakes.append(self._counted(state, intake, text, scope) if state.counted else intake)
                 times.append(time_ms)
         finally:
             self.arrivals.take_intakes(state, times, intakes)

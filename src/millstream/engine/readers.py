@@ -21,7 +21,7 @@ class Readers:
 
     def __init__(self, stream: str, runs: Sequence[QueryRun]) -> None:
         self._stream = stream
-        self._runs = runs
+        self._runs = tuple(runs)
         self._always = [run for run in runs if not run.may_skip(stream)]
         self._sometimes = [run for run in runs if run.may_skip(stream)]
         self._ending = [run for run in self._sometimes if run.emits_ends]
@@ -36,22 +36,19 @@ class Readers:
 
     def take(self, batch: Elements) -> None:
         """Shows elements to the queries they concern."""
-        if len(batch) > _FEW:
-            for run in tuple(self._runs):
-                run.elements(batch)
-            return
-        if batch.rows or self._always:
-            for run in self._concerned(batch):
-                run.elements(batch)
-        if batch.last_total > batch.triples_before and batch.prolongs:
-            self._skipped_ms = batch.last_ms
-        for run in self._ending:
-            run.report_due(batch.last_tick)
-
-    def _concerned(self, batch: Elements) -> Sequence[QueryRun]:
-        if len(self._runs) == 1:
-            return tuple(self._runs)
-        return [*self._always, *self._matching(batch)] if batch.rows else self._always
+        shown: Sequence[QueryRun] = self._runs
+        if len(batch) <= _FEW:
+            if not batch.rows:
+                shown = self._always
+            elif len(shown) > 1:
+                shown = [*self._always, *self._matching(batch)]
+        for run in shown:
+            run.elements(batch)
+        if len(shown) < len(self._runs):
+            if batch.prolongs_time:
+                self._skipped_ms = batch.last_ms
+            for run in self._ending:
+                run.report_due(batch.last_tick)
 
     def _matching(self, batch: Elements) -> list[QueryRun]:
         if self._patterns is None:

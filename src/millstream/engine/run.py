@@ -7,7 +7,7 @@ and each has its own outlet. Everything here is in processing order; the engine 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,6 +31,9 @@ from millstream.windows.kinds import StreamWindow
 
 PartRows: TypeAlias = tuple[Column, Deltas]
 """Rows of parts of a plan that run elsewhere or ran before, and for each the number of its part."""
+
+
+_NOBODY: Collection[Outlet] = ()
 
 
 class QueryRun:
@@ -214,14 +217,12 @@ class QueryRun:
 
     def elements(self, batch: Elements) -> None:
         """Elements of one of its streams."""
-        first: list[Outlet] = []
-        if self._may_be_first:
-            first = [o for o in self.outlets if o.has_first_change_ahead and batch.stream in o.streams]
-            self._may_be_first = self.has_first_change_ahead
+        first = self._first_changes(batch) if self._may_be_first else _NOBODY
         if first and len(batch) > 1:
             # The first change is reported together with what the datasets gave.
             self.elements(batch.slice(0, 1))
-            batch, first = batch.slice(1, len(batch)), []
+            self.elements(batch.slice(1, len(batch)))
+            return
         if self._everything is not None:
             for place in range(len(batch)):
                 self._element(batch.slice(place, place + 1), self._everything)
@@ -230,11 +231,13 @@ class QueryRun:
             if batch.stream in outlet.streams:
                 reporter.first_element(batch.first_ms)
         last = batch.last_tick
-        # Arrivals first: they may put off what is due.
-        self.contents.take(batch, last)
-        self.contents.pass_time(last)
-        self.contents.feed()
-        self._report(last, first)
+        self._hand_on(self.contents.advance(self.operator, batch, last), last, first)
+
+    def _first_changes(self, batch: Elements) -> Collection[Outlet]:
+        """Those whom elements concern first."""
+        first = [o for o in self.outlets if o.has_first_change_ahead and batch.stream in o.streams]
+        self._may_be_first = self.has_first_change_ahead
+        return first
 
     def together(self, batches: list[Elements], changes: list[GraphRows], last: int) -> None:
         """Elements and changes of graphs up to a tick that happen in an order of their own, whatever they concern.
@@ -325,9 +328,14 @@ class QueryRun:
 
     def _report(self, upto: int, first: Collection[Outlet] = ()) -> None:
         """Hands on what has become of the solutions; `first`: by a change that may be the first to concern these."""
-        self.tick = max(self.tick, upto)
-        for outlet, deltas in zip(self.outlets, self.operator.drain(upto), strict=True):
-            outlet.report(deltas, upto, first=outlet in first)
+        self._hand_on(self.operator.drain(upto), upto, first)
+
+    def _hand_on(self, found: Sequence[Deltas], upto: int, first: Collection[Outlet]) -> None:
+        if upto > self.tick:
+            self.tick = upto
+        for outlet, deltas in zip(self.outlets, found, strict=True):
+            if len(deltas) or first or self._closing:
+                outlet.report(deltas, upto, first=outlet in first)
 
     def next_change(self, before: int) -> int | None:
         """The first tick before another at which time alone may make it emit something."""

@@ -39,7 +39,8 @@ class Encoder:
 
     def scan(self, text: str | bytes, scope: str, scanner: Scanner | None = None) -> Intake:
         """As `encode`, from N-Triples and the scope of its blank nodes."""
-        scanner = scanner or self._scanner
+        if scanner is None:
+            scanner = self._scanner
         try:
             intake = scanner.whole(text, scope)
         except UnicodeEncodeError:

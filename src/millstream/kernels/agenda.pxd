@@ -1,9 +1,9 @@
 """Notes of what falls due at which tick.
 
-A lane is a queue in chunks: notes enter in tick order and leave from the front, both in constant time. A note that would break a
-lane's order, or has none (lane -1), goes to a four-ary heap. `next_tick` is the earliest tick of all, FOREVER when there is no note:
-one comparison tells that nothing is due. Notes are never taken back; what they speak of may have changed meanwhile, so whoever
-pops one looks again.
+A lane is a queue in chunks: notes enter in tick order and leave from the front, both in constant time. A note that would
+break a lane's order, or has none (lane -1), goes to a four-ary heap. `next_tick` is the earliest tick of all, FOREVER when
+there is no note: one comparison tells that nothing is due. Notes are never taken back; what they speak of may have changed
+meanwhile, so whoever pops one looks again.
 """
 
 from libc.stdint cimport int32_t, int64_t

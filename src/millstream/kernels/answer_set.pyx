@@ -1,7 +1,8 @@
 """A multiset of rows kept up to date by deltas, consolidated when somebody looks, or now and then.
 
-Consolidated rows lie one after the other, each with its weight behind it, ordered by their columns; none has weight 0. What came since
-then is a group, which is sorted and merged with them. So what a look costs beyond its rows depends on what has come.
+Consolidated rows lie one after the other, each with its weight behind it, ordered by their columns; none has weight 0. What
+came since then is a group, which is sorted and merged with them. So what a look costs beyond its rows depends on what has
+come.
 """
 
 from libc.stdint cimport int64_t

@@ -20,7 +20,8 @@ Every row that runs is a step, and every character of SAME; the stack grows by a
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc, realloc
 
-OPERATIONS = {name: i for i, name in enumerate(("CHAR", "SET", "SPLIT", "JUMP", "SAVE", "AT", "SAME", "ENTER", "MOVED", "MATCH"))}
+NAMES = ("CHAR", "SET", "SPLIT", "JUMP", "SAVE", "AT", "SAME", "ENTER", "MOVED", "MATCH")
+OPERATIONS = {name: i for i, name in enumerate(NAMES)}
 PLACES = {name: i for i, name in enumerate(("START", "END", "LINE_START", "LINE_END", "WORD_EDGE", "NO_WORD_EDGE"))}
 
 cdef enum:

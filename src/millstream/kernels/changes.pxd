@@ -1,7 +1,8 @@
 """What a change of a view does: to qualifications, to pairs that are edges, and to pairs that wait.
 
-The ends of a pair are nodes, or ids where no view of its relation needs a node. Changes of a batch are looked at a block ahead, so that
-what they will touch is on its way from memory; what was found then may be gone, or another's, when the change is made.
+The ends of a pair are nodes, or ids where no view of its relation needs a node. Changes of a batch are looked at a block
+ahead, so that what they will touch is on its way from memory; what was found then may be gone, or another's, when the change
+is made.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
@@ -10,8 +11,8 @@ from millstream.kernels.agenda cimport FOREVER, NEVER
 from millstream.kernels.edges cimport edge_add, edge_extend, edge_find, edge_remove, kind_hash, pair_hash
 from millstream.kernels.matching cimport Matcher, finish, match_edge, match_row
 from millstream.kernels.store cimport (
-    UNARY_NOTE, Node, Store, Target, edge_at, ends_of, node_at, node_drop, node_find, node_get, node_release, note, row_at, row_find, row_get,
-    row_release, trailing_zeros, unlikely, wait_at,
+    UNARY_NOTE, Node, Store, Target, edge_at, ends_of, node_at, node_drop, node_find, node_get, node_release, note, row_at,
+    row_find, row_get, row_release, trailing_zeros, unlikely, wait_at,
 )
 from millstream.kernels.table cimport fold, prefetch, prefetch_slot
 from millstream.kernels.waiting cimport (

@@ -36,10 +36,14 @@ cdef class ContentChanges:
     cdef Arrivals arrivals
     cdef public int64_t change          # the number of the last change
     cdef public dict unions             # by the number of an input: its union and its part in it
+    cdef public dict windows            # by stream: the operators of windows over it
+    cdef public list acting             # those of windows that may change by themselves, other than by ends that are known
 
     def __cinit__(self, *args, **kwargs):
         self.arrivals = Arrivals()
         self.unions = {}
+        self.windows = {}
+        self.acting = []
         self.first_change = 1
 
     def __dealloc__(self):
@@ -49,7 +53,7 @@ cdef class ContentChanges:
 
     # What happens
 
-    def arrive(self, list operators not None, Elements batch not None, int64_t last):
+    cpdef int arrive(self, list operators, Elements batch, int64_t last) except -1:
         """What elements of a stream bring to windows over it up to a tick."""
         cdef WindowOperator operator
         for operator in operators:
@@ -57,13 +61,28 @@ cdef class ContentChanges:
             # Within this batch, a window may show what the batch brought, or end.
             if operator.due < last:
                 operator.pass_time(last, &self.entries)
+        return 0
 
-    def due(self, list operators not None, int64_t before):
+    def advance(self, flow, Elements batch not None, int64_t last):
+        """All that happens up to a tick with elements of a stream, to its windows and by itself; what becomes of the answers."""
+        operators = self.windows.get(batch.stream)
+        # Arrivals first: they may put off what is due.
+        if operators is not None:
+            self.arrive(operators, batch, last)
+        if self.acting:
+            self.due(self.acting, last)
+        arrivals = self.number()
+        if arrivals is not None:
+            flow.feed(arrivals)
+        return flow.drain(last)
+
+    cpdef int due(self, list operators, int64_t before) except -1:
         """What time brings by itself to windows before a tick."""
         cdef WindowOperator operator
         for operator in operators:
             if operator.due < before:
                 operator.pass_time(before, &self.entries)
+        return 0
 
     def graph_changed(self, Patterns patterns not None, int source, triples, int64_t at_tick, int op):
         """Triples enter (op 1) or leave (-1) a graph."""
@@ -126,7 +145,7 @@ cdef class ContentChanges:
             i += 1
         return i
 
-    def number(self, *, bint leaving=False):
+    cpdef object number(self, bint leaving=False):
         """All that was collected as arrivals, None without any; `leaving`: only what leaves before an element."""
         cdef int64_t i, kept = 0, first, n
         cdef Entry* entry

@@ -67,7 +67,7 @@ cdef class Decoding:
         return found
 
     def objects(self, Deltas rows not None, type of, tuple attributes, last):
-        """An object of a class for each row, made as its dataclass would: its millisecond, weight, terms, and what all have."""
+        """An object of a dataclass for each row: its millisecond, its weight, its terms, and what all have."""
         cdef list found = []
         cdef int64_t i, at_ms = 0
         cdef object at = 0

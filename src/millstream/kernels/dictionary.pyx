@@ -1,7 +1,7 @@
 """Terms in any valid spelling to ids, and ids to text, one by one or as columns; whole dictionaries to columns and back.
 
-`dictionary_values` says what an id is, `dictionary_store` which terms have one and for how long, `scanner_grammar` what a term
-is and which of its spellings is the canonical one that is stored.
+`dictionary_values` says what an id is, `dictionary_store` which terms have one and for how long, `scanner_grammar` what a
+term is and which of its spellings is the canonical one that is stored.
 """
 
 import numpy as np
@@ -288,7 +288,8 @@ cdef class Dictionary(Store):
             text = text.encode() if text is not None else b""
             self.canonical(<const uint8_t *>PyBytes_AS_STRING(text), len(text))
             hash = hash_bytes(self.term.bytes, self.term.length, self.seed)
-            if slot.bytes != NULL or self.term.kind != kind_of(ids[i]) or self.lookup(self.term.bytes, self.term.length, hash) >= 0:
+            known = slot.bytes != NULL or self.lookup(self.term.bytes, self.term.length, hash) >= 0
+            if known or self.term.kind != kind_of(ids[i]):
                 raise ValueError(f"id {ids[i]} with term {text!r} is not from a dump")
             cell = take_cell(&self.cells, self.term.length)
             if cell == NULL or not add_entry(&self.index, hash, <uint32_t>number):

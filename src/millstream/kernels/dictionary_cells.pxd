@@ -1,7 +1,7 @@
 """Cells for the bytes of terms, and their hash.
 
-Cells come in sizes of 16 bytes up to 1024, cut from blocks; a freed cell goes to the list of its size and is used again at once,
-so nothing is ever moved. Longer terms are allocated one by one. Blocks stay until the end: memory follows the peak of
+Cells come in sizes of 16 bytes up to 1024, cut from blocks; a freed cell goes to the list of its size and is used again at
+once, so nothing is ever moved. Longer terms are allocated one by one. Blocks stay until the end: memory follows the peak of
 each size, not the number of terms seen.
 """
 
@@ -83,7 +83,7 @@ cdef extern from *:
         memcpy(&word, p, bytes);
         return word;
     }
-    /* Sixteen bytes a multiplication, the last ones overlapping; `seed` is secret, so that no input can aim at collisions. */
+    /* Sixteen bytes a multiplication, the last ones overlapping; `seed` is secret: no input can aim at collisions. */
     static inline uint32_t ms_hash(const uint8_t *p, int64_t n, uint64_t seed) {
         uint64_t h = seed ^ (uint64_t)n, a, b;
         int64_t i = 0;

@@ -1,7 +1,7 @@
 """From hashes to numbers: an extendible hash table that grows and shrinks one segment at a time.
 
-The first `depth` bits of a 32-bit hash choose a segment through the directory; its last bits a place there, then linear probing.
-A full segment is split in two, an emptied one merged with its twin, each touching 512 entries at most: there is no
+The first `depth` bits of a 32-bit hash choose a segment through the directory; its last bits a place there, then linear
+probing. A full segment is split in two, an emptied one merged with its twin, each touching 512 entries at most: there is no
 pause that grows with the table. Removing shifts later entries back, so that there are no tombstones.
 """
 

@@ -116,7 +116,7 @@ cdef inline int zone_minutes(int zone) noexcept nogil:
 
 
 cdef inline int compare_inlined(int64_t a, int64_t b) noexcept nogil:
-    """-1, 0 or 1 by value, exactly; INCOMPARABLE for ids not inlined, of different types, or dateTimes of which one has a zone."""
+    """-1, 0 or 1 by value, exactly; INCOMPARABLE if not inlined, of two types, or dateTimes of which one has a zone."""
     cdef int64_t x, y
     if a < 0 or b < 0:
         return INCOMPARABLE
@@ -246,7 +246,8 @@ cdef inline int64_t read_datetime(const uint8_t *p, int64_t n) noexcept nogil:
         zone = ZONE_UTC + (-offset if p[0] == c'-' else offset) // 15
     elif p != end:
         return -1
-    cdef int64_t at_ms = days_of_date(year, month, day) * 86400000 + hour * 3600000 + minute * 60000 + second * 1000 + fraction
+    cdef int64_t at_ms = (
+        days_of_date(year, month, day) * 86400000 + hour * 3600000 + minute * 60000 + second * 1000 + fraction)
     at_ms -= zone_minutes(zone) * 60000
     return make_id(DATETIME, ((at_ms + (<int64_t>1 << 49)) << 9) | (zone << 2) | digits)
 

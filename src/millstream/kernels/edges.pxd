@@ -1,14 +1,14 @@
 """Edges and the lists they stand in; how an edge is found by its ends.
 
-Most rows have few edges of a view, so an edge is looked for in the shorter of its two lists while that is short; a hash entry an
-edge would cost more than all the rest of it. A list is *short* up to SCANNED entries of capacity, else *long*; the end of a bare
-variable has no list and counts as long.
+Most rows have few edges of a view, so an edge is looked for in the shorter of its two lists while that is short; a hash
+entry an edge would cost more than all the rest of it. A list is *short* up to SCANNED entries of capacity, else *long*; the
+end of a bare variable has no list and counts as long.
 
 Invariants
-- An edge both of whose ends are long is in the index: entered with the later of the two, when a list becomes long or when the edge is
-  added. It stays there when a list becomes short again; `Edge.hash` tells.
-- A live edge stands in both lists. A dead one may have left a list, and then be added anew: of two edges with the same ends at
-  most one is live, and that one is found.
+- An edge both of whose ends are long is in the index: entered with the later of the two, when a list becomes long or when
+  the edge is added. It stays there when a list becomes short again; `Edge.hash` tells.
+- A live edge stands in both lists. A dead one may have left a list, and then be added anew: of two edges with the same ends
+  at most one is live, and that one is found.
 - `Entry.row` is the neighbour's row, or `bare_key` of its id.
 """
 

@@ -238,6 +238,11 @@ cdef class Elements:
         return self.total[self.length - 1]
 
     @property
+    def prolongs_time(self):
+        """Whether time goes on until one of these elements has ended: those that are not empty, whatever anybody asks for."""
+        return self.prolongs and self.total[self.length - 1] > self.triples_before
+
+    @property
     def total_triples(self):
         return self.column(self.total, self.length)
 

@@ -33,7 +33,9 @@ cdef int reserve(Deltas rows, int64_t more) except -1:
     """Room for so many rows more; MemoryError, where growing would end the process."""
     cdef void* block
     if more > MANY:
-        block = malloc((rows.rows.size + more) * (rows.rows.width + MORE_COLUMNS) * sizeof(int64_t)) if more < 1 << 48 else NULL
+        block = NULL
+        if more < 1 << 48:
+            block = malloc((rows.rows.size + more) * (rows.rows.width + MORE_COLUMNS) * sizeof(int64_t))
         if block == NULL:
             raise MemoryError(f"no memory for {more} rows")
         free(block)
@@ -41,26 +43,51 @@ cdef int reserve(Deltas rows, int64_t more) except -1:
     return 0
 
 
-cdef int select_row(Deltas into, const Written* rows, int64_t row, int sign, int64_t tick) except -1:
-    """Writes a row as often as it changed, if it did in that direction; `tick` says when, unless it is NO_TICK."""
-    cdef int64_t weight = rows.columns[rows.width + WEIGHT][row], times = abs(weight), i
-    cdef int64_t size = into.rows.size
-    cdef int column
-    if weight * sign < 0 or weight == 0:
+cdef int select(Deltas into, const Written* rows, int64_t first, int64_t last, int sign, int64_t tick) except -1:
+    """Adds what a direction selects of some rows, each as often as it changed; `tick` says when, unless it is NO_TICK."""
+    cdef const int64_t* weights = rows.columns[rows.width + WEIGHT]
+    cdef const int64_t* column
+    cdef int64_t* from_row
+    cdef int64_t* to
+    cdef int64_t i, j, times, size = into.rows.size, count = 0
+    cdef int place
+    for i in range(first, last):
+        if weights[i] * sign >= 0:
+            count += abs(weights[i])
+    if count == 0:
         return 0
-    if size + times > into.rows.capacity:
-        reserve(into, times)
-    if tick == NO_TICK:
-        tick = rows.columns[rows.width + TICK][row]
-    weight = 1 if weight > 0 or sign else -1
-    for i in range(size, size + times):
-        for column in range(into.rows.width):
-            into.rows.columns[column][i] = rows.columns[column][row]
-        into.ticks()[i] = tick
-        into.changes()[i] = 0
-        into.weights()[i] = weight
-    into.rows.size += times
+    reserve(into, count)
+    # Column by column: meanwhile the number of the change is that of the row.
+    from_row = into.changes() + size
+    to = into.weights() + size
+    j = 0
+    for i in range(first, last):
+        if weights[i] * sign >= 0:
+            for times in range(abs(weights[i])):
+                from_row[j] = i
+                to[j] = 1 if weights[i] > 0 or sign else -1
+                j += 1
+    for place in range(into.rows.width + 1):
+        column = rows.columns[place] if place < into.rows.width else rows.columns[rows.width + TICK]
+        to = into.rows.columns[place] + size
+        for j in range(count):
+            to[j] = column[from_row[j]]
+    for j in range(count):
+        from_row[j] = 0
+        if tick != NO_TICK:
+            into.ticks()[size + j] = tick
+    into.rows.size += count
     return 0
+
+
+cdef bint is_selected(const Written* rows, int sign) noexcept nogil:
+    """Whether all rows are emitted as they are."""
+    cdef const int64_t* weights = rows.columns[rows.width + WEIGHT]
+    cdef int64_t i
+    for i in range(rows.size):
+        if weights[i] != 1 and (sign or weights[i] != -1):
+            return False
+    return sign >= 0
 
 
 cdef class Selection:
@@ -91,30 +118,32 @@ cdef class Selection:
     def report(self, Deltas deltas not None, int64_t upto):
         """Emits what is selected of deltas; at t0, if they happen before anything else."""
         cdef const Written* rows = &deltas.rows
-        cdef int64_t i = 0, tick = self.t0_tick if upto <= FIRST_OF_ALL else NO_TICK
+        cdef int64_t i = 0, first, tick = self.t0_tick if upto <= FIRST_OF_ALL else NO_TICK
         cdef bint trims = rows.width > self.out.rows.width
         if rows.size == 0:
             return
         if rows.width < self.out.rows.width:
             raise ValueError(f"expected {self.out.rows.width} columns, got {rows.width}")
+        if self.answers is not None:
+            self.answers.take(deltas, 1)
+        if not trims and not self.on_grids and tick == NO_TICK and is_selected(rows, self.sign):
+            self.emit(deltas)
+            return
         self.out.clear()
         while i < rows.size:
             if trims or (self.on_grids and deltas.ticks()[i] & 3 == GRID_PHASE):
                 i = self.sum_up(deltas, i)
-                self.select(self.one, tick)
+                select(self.out, &self.one.rows, 0, self.one.rows.size, self.sign, tick)
             else:
-                select_row(self.out, rows, i, self.sign, tick)
-                i += 1
-        if self.answers is not None:
-            self.answers.take(deltas, 1)
+                first = i
+                while i < rows.size and not (self.on_grids and deltas.ticks()[i] & 3 == GRID_PHASE):
+                    i += 1
+                select(self.out, rows, first, i, self.sign, tick)
         if self.out.rows.size:
-            self.emit(self.out)
-
-    cdef int select(self, Deltas rows, int64_t tick) except -1:
-        cdef int64_t i
-        for i in range(rows.rows.size):
-            select_row(self.out, &rows.rows, i, self.sign, tick)
-        return 0
+            try:
+                self.emit(self.out)
+            finally:
+                self.out.clear()
 
     cdef int64_t sum_up(self, Deltas deltas, int64_t i) noexcept nogil:
         """Consolidates the change that begins at a row; gives the row behind it."""
@@ -122,7 +151,7 @@ cdef class Selection:
         cdef bint whole = self.on_grids and tick & 3 == GRID_PHASE
         cdef int64_t* values
         cdef int column
-        self.one.rows.size = 0
+        self.one.clear()
         while i < deltas.rows.size and deltas.ticks()[i] == tick and (whole or deltas.changes()[i] == change):
             values = group_row(&self.group)
             for column in range(self.group.width):
@@ -134,11 +163,12 @@ cdef class Selection:
 
 
 def selected(Deltas rows not None, int sign):
-    """What an output operator emits of consolidated changes."""
-    cdef Deltas found = Deltas(width=rows.rows.width)
-    cdef int64_t i
-    for i in range(rows.rows.size):
-        select_row(found, &rows.rows, i, sign, NO_TICK)
+    """What an output operator emits of consolidated changes; the same object, if that is all of them as they are."""
+    cdef Deltas found
+    if is_selected(&rows.rows, sign):
+        return rows
+    found = Deltas(width=rows.rows.width)
+    select(found, &rows.rows, 0, rows.rows.size, sign, NO_TICK)
     return found
 
 

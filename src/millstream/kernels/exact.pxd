@@ -1,8 +1,8 @@
 """Exact arithmetic with numbers that are an int128 / 10^scale, an integer or a decimal of XML Schema.
 
-An operation changes its first operand and says whether the result fits; the operand is spoilt where it does not. What a result is
-follows `operators.expressions.numbers`: sums, differences and products are exact, a quotient is cut after 18 digits behind the
-point, and halves are rounded towards positive infinity.
+An operation changes its first operand and says whether the result fits; the operand is spoilt where it does not. What a
+result is follows `operators.expressions.numbers`: sums, differences and products are exact, a quotient is cut after 18
+digits behind the point, and halves are rounded towards positive infinity.
 """
 
 from millstream.kernels.dictionary_values cimport POWER10

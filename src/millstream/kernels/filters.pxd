@@ -1,8 +1,8 @@
 """Filters on two variables, asked as soon as both are bound.
 
-Two must be one id, or different ids; or the order of their values, the second shifted by an offset, must be among some outcomes. An order
-is known only where both values are in the ids (and of shifted ones, where both are integers): what is not known passes, and whoever
-takes the matches asks again.
+Two must be one id, or different ids; or the order of their values, the second shifted by an offset, must be among some
+outcomes. An order is known only where both values are in the ids (and of shifted ones, where both are integers): what is not
+known passes, and whoever takes the matches asks again.
 """
 
 from libc.stdint cimport int64_t, uint64_t

@@ -1,7 +1,8 @@
 """How a pattern is laid out in a store: slots, which ends need what, and what a row of input names.
 
-A variable is *free* without unary patterns, *bare* if it moreover has one binary pattern only, a *leaf* with one binary pattern.
-A *relation* is the views that take the same pairs and live in one lane: a pair that waits, waits once for all of them.
+A variable is *free* without unary patterns, *bare* if it moreover has one binary pattern only, a *leaf* with one binary
+pattern. A *relation* is the views that take the same pairs and live in one lane: a pair that waits, waits once for all of
+them.
 """
 
 from libc.stdint cimport uint64_t

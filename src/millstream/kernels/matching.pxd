@@ -1,13 +1,14 @@
 """Enumerates the matches through one row or one edge, straight into output columns.
 
-`at[x]` and `value[x]` are the row and the id bound to variable x, `bound` the set of bound variables, `frontier` the views with
-exactly one bound end. All matches of a call begin at `low`; `high` is the end of the intersection so far. Every entry is visible
-from the moment it was fed, so only ends count: an entry whose end is not after `low` is passed over, and one that is dead
-by now leaves the list it was met in, so that a burst of expiries is paid for once.
+`at[x]` and `value[x]` are the row and the id bound to variable x, `bound` the set of bound variables, `frontier` the views
+with exactly one bound end. All matches of a call begin at `low`; `high` is the end of the intersection so far. Every entry
+is visible from the moment it was fed, so only ends count: an entry whose end is not after `low` is passed over, and one that
+is dead by now leaves the list it was met in, so that a burst of expiries is paid for once.
 
-At each depth the inner view with the shortest list goes first, views that close a cycle are checked as soon as both ends are bound, and
-leaves (variables of degree 1) come last, the longest list innermost, in a tight loop. A row that lacks entries for any of its views is
-passed over. A variable's column is filled when its subtree has been written: runs of equal values, never row by row.
+At each depth the inner view with the shortest list goes first, views that close a cycle are checked as soon as both ends are
+bound, and leaves (variables of degree 1) come last, the longest list innermost, in a tight loop. A row that lacks entries
+for any of its views is passed over. A variable's column is filled when its subtree has been written: runs of equal values,
+never row by row.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint64_t

@@ -1,8 +1,9 @@
 """Blocks that grow without being copied, and small arrays of list entries.
 
 A block is addressed by the number of bytes it was given. Past `MAPPED` bytes it is a mapping of its own: it grows by moving
-page tables, comes zeroed, and costs nothing until it is touched, so that growing never pauses a stream. Below that it comes
-from malloc. Running out of memory ends the process: half-linked structures cannot be unwound.
+page tables, comes zeroed, and costs nothing until it is touched, so that growing never pauses a stream. Past `PAGED` bytes
+its pages are large ones, where the system has such. Below `MAPPED` it comes from malloc. Running out of memory ends the
+process: half-linked structures cannot be unwound.
 
 A shelf hands out arrays of 16-byte entries whose capacities are 1, 2, 3, 4, 6, 8, 12, 16, ... up to `SHELVED`; freed ones
 wait on a free list of their capacity, threaded through their first bytes. Larger arrays are blocks.
@@ -18,6 +19,7 @@ cdef extern from *:
     #ifndef MILLSTREAM_BLOCKS
     #define MILLSTREAM_BLOCKS
     #define MILLSTREAM_MAPPED ((size_t)1 << 19)
+    #define MILLSTREAM_PAGED ((size_t)1 << 22)
     #ifdef __linux__
     #include <sys/mman.h>
     #endif
@@ -26,11 +28,18 @@ cdef extern from *:
         if (block == NULL) { fprintf(stderr, "millstream: out of memory\\n"); abort(); }
         return block;
     }
+    /* Large pages: fewer faults while a block is filled, fewer misses of addresses while it is read. */
+    static void *block_paged(void *block, size_t size) {
+    #ifdef MADV_HUGEPAGE
+        if (size >= MILLSTREAM_PAGED) madvise(block, size, MADV_HUGEPAGE);
+    #endif
+        return block;
+    }
     static void *block_new(size_t size) {
     #ifdef __linux__
         if (size >= MILLSTREAM_MAPPED) {
             void *block = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-            return block_checked(block == MAP_FAILED ? NULL : block);
+            return block_paged(block_checked(block == MAP_FAILED ? NULL : block), size);
         }
     #endif
         return block_checked(calloc(size ? size : 1, 1));
@@ -46,7 +55,7 @@ cdef extern from *:
     #ifdef __linux__
         if (was >= MILLSTREAM_MAPPED && size >= MILLSTREAM_MAPPED) {
             void *moved = mremap(block, was, size, MREMAP_MAYMOVE);
-            return block_checked(moved == MAP_FAILED ? NULL : moved);
+            return block_paged(block_checked(moved == MAP_FAILED ? NULL : moved), size);
         }
         if (was >= MILLSTREAM_MAPPED || size >= MILLSTREAM_MAPPED) {
             void *moved = block_new(size);

@@ -1,7 +1,7 @@
 """Rows by their ids, with weights and a place in an ordered tree: one side of a join through an order.
 
-A record is weight, key, ids, and a word for the free list. The tree holds every record by its key, records of equal keys in no
-particular order.
+A record is weight, key, ids, and a word for the free list. The tree holds every record by its key, records of equal keys in
+no particular order.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t

@@ -3,8 +3,8 @@
     inner node: for each child its first entry, that entry's key, and the weight below it
     leaf:       for each entry its number, its key, its weight; leaves are linked both ways
 
-The tree compares nothing: a caller descends by `keys` and, where these tie, by the entries themselves, and says where to insert.
-`leaf_of` tells where an entry stands, so that it is removed without being searched. Nodes are records of one block.
+The tree compares nothing: a caller descends by `keys` and, where these tie, by the entries themselves, and says where to
+insert. `leaf_of` tells where an entry stands, so that it is removed without being searched. Nodes are records of one block.
 
 Invariants
 - items of a node are in order, and no node but an empty root is empty;
@@ -230,7 +230,8 @@ cdef inline void make_room(Tree* tree, int32_t number) noexcept nogil:
         split(tree, top, FANOUT // 2)
 
 
-cdef inline void tree_insert(Tree* tree, int32_t leaf, int32_t place, uint64_t key, int32_t entry, int64_t weight) noexcept nogil:
+cdef inline void tree_insert(Tree* tree, int32_t leaf, int32_t place, uint64_t key, int32_t entry,
+                             int64_t weight) noexcept nogil:
     """Puts an entry before the one at this place, which the caller found; places count from 0 to the leaf's count."""
     cdef TreeNode* node
     cdef int64_t capacity

@@ -1,9 +1,9 @@
 """Terms of N-Triples and N-Quads: validates the bytes at a place and gives them in canonical form.
 
-Canonical is what pyoxigraph writes: no \\u escape but for control characters, U+007F, U+FFFE and U+FFFF; language tags in lower
-case; no xsd:string. A term that is canonical already, the usual case, is not copied: `Term.bytes` points into the input.
-Each `scan_*` returns the place after the term, or NULL with the place and reason in `fault`. See `scanner_bytes` for the
-invariant that keeps all of them inside their input.
+Canonical is what pyoxigraph writes: no \\u escape but for control characters, U+007F, U+FFFE and U+FFFF; language tags in
+lower case; no xsd:string. A term that is canonical already, the usual case, is not copied: `Term.bytes` points into the
+input. Each `scan_*` returns the place after the term, or NULL with the place and reason in `fault`. See `scanner_bytes` for
+the invariant that keeps all of them inside their input.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t
@@ -12,7 +12,8 @@ from libc.string cimport memcmp, memcpy
 
 from millstream.kernels.dictionary_values cimport BLANK, IRI, LANGUAGE, STRING, TYPED
 from millstream.kernels.scanner_bytes cimport (
-    ALPHA, Buffer, CLASS, DIGIT, LABEL, decode_escape, decode_utf8, encode_utf8, is_label_part, is_label_start, reserve, skip_text,
+    ALPHA, Buffer, CLASS, DIGIT, LABEL, decode_escape, decode_utf8, encode_utf8, is_label_part, is_label_start, reserve,
+    skip_text,
 )
 from millstream.kernels.scanner_iris cimport IRI_SCHEME, check_iri, usual_iri_end
 from millstream.kernels.scanner_tags cimport is_language_tag

@@ -7,7 +7,8 @@ from millstream.kernels.scanner_bytes cimport ALPHA, CLASS, DIGIT
 
 cdef inline bint is_irregular_tag(const uint8_t *p, int64_t n) noexcept nogil:
     """The tags that RFC 5646 keeps although they break its grammar; in any case."""
-    cdef const char *tags = b'en-gb-oed i-ami i-bnn i-default i-enochian i-hak i-klingon i-lux i-mingo i-navajo i-pwn i-tao i-tay i-tsu sgn-be-fr sgn-be-nl sgn-ch-de '
+    cdef const char *tags = (b'en-gb-oed i-ami i-bnn i-default i-enochian i-hak i-klingon i-lux i-mingo i-navajo '
+                            b'i-pwn i-tao i-tay i-tsu sgn-be-fr sgn-be-nl sgn-ch-de ')
     cdef int64_t i = 0, k
     while tags[i]:
         k = 0

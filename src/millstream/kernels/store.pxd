@@ -1,10 +1,10 @@
 """What a join stores: nodes, rows with lists, and edges.
 
-A *node* is an id that occurs somewhere. A *row* is a (variable, node): 32 bytes, then one list for every binary pattern at the
-variable, then the end of each of its unary patterns. Rows of one node are chained, so one hash lookup finds them all. A list entry
-(neighbour's row, edge, until) points at rows: enumerating does not hash. An *edge* is an admitted pair of one view; `s` and `o`
-say where it stands in the two lists. A variable with one binary pattern and no unary one is *bare*: it has neither rows nor nodes, the
-edge holds the id itself.
+A *node* is an id that occurs somewhere. A *row* is a (variable, node): 32 bytes, then one list for every binary pattern at
+the variable, then the end of each of its unary patterns. Rows of one node are chained, so one hash lookup finds them all. A
+list entry (neighbour's row, edge, until) points at rows: enumerating does not hash. An *edge* is an admitted pair of one
+view; `s` and `o` say where it stands in the two lists. A variable with one binary pattern and no unary one is *bare*: it has
+neither rows nor nodes, the edge holds the id itself.
 
     node --> row (x, node) --> row (y, node) ...
                | until, id, lists[degree], ends[unary patterns]
@@ -12,13 +12,14 @@ edge holds the id itself.
                                    edge: s = (row, place), o = (row, place), until, view
 
 Invariants
-- `Row.edges` counts the edges at a row; `Row.filled` its lists that are not empty. A dead entry may leave a list before its edge
-  goes: then the edge's place there is -1.
+- `Row.edges` counts the edges at a row; `Row.filled` its lists that are not empty. A dead entry may leave a list before its
+  edge goes: then the edge's place there is -1.
 - `Row.until` is the least end of the row's unary patterns, FOREVER without any: the row qualifies while it lies ahead.
-- A row is *open* from its qualification until it neither qualifies nor has edges. `Node.s_open`, `Node.o_open`: the views that may take
-  an edge from (to) this node because its row is open. A pair is an edge exactly if both its ends are open or need no
-  qualification; otherwise it waits (waiting.pxd).
-- `Node.uses` counts rows, waiting pairs and pins; a node without any is freed. Freed records have id, variable or view -1 (255).
+- A row is *open* from its qualification until it neither qualifies nor has edges. `Node.s_open`, `Node.o_open`: the views
+  that may take an edge from (to) this node because its row is open. A pair is an edge exactly if both its ends are open or
+  need no qualification; otherwise it waits (waiting.pxd).
+- `Node.uses` counts rows, waiting pairs and pins; a node without any is freed. Freed records have id, variable or view -1
+  (255).
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t

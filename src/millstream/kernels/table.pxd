@@ -1,9 +1,9 @@
 """An index from 32-bit hashes to the numbers of records, which hold the keys.
 
-A slot is `hash << 32 | number + 1`, 0 where empty: open addressing, linear probing, deletion by shifting back, so that there are
-no tombstones. The table grows and shrinks without a pause: a second one is filled while the first is drained, a few clusters
-at every change. A cluster (slots between two empty ones) moves whole, hence probing stays right in both tables; nothing is
-put into the old one.
+A slot is `hash << 32 | number + 1`, 0 where empty: open addressing, linear probing, deletion by shifting back, so that there
+are no tombstones. The table grows and shrinks without a pause: a second one is filled while the first is drained, a few
+clusters at every change. A cluster (slots between two empty ones) moves whole, hence probing stays right in both tables;
+nothing is put into the old one.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t

@@ -1,13 +1,14 @@
 """The order of terms by their ids: keys of 64 bits, and exact comparisons.
 
-Two orders, both defined by values in `operators.ordering`: the *solution order* of ORDER BY, in which different terms may tie, and the
-*term order*, in which they never do. A key is
+Two orders, both defined by values in `operators.ordering`: the *solution order* of ORDER BY, in which different terms may
+tie, and the *term order*, in which they never do. A key is
 
     class, 4 bits | prefix, 60 bits
 
-and keys never contradict an order: if a comes before b then key(a) <= key(b). So most comparisons are one of integers; behind
-equal keys the exact comparison decides. Both are done here for values inside ids, IRIs, blank nodes, strings and plain doubles and floats, keys
-for all integers and decimals; what is left (other typed literals, texts with escapes, NaN) is asked of `by_value`, which sees ids.
+and keys never contradict an order: if a comes before b then key(a) <= key(b). So most comparisons are one of integers;
+behind equal keys the exact comparison decides. Both are done here for values inside ids, IRIs, blank nodes, strings and
+plain doubles and floats, keys for all integers and decimals; what is left (other typed literals, texts with escapes, NaN) is
+asked of `by_value`, which sees ids.
 """
 
 import numpy as np
@@ -19,14 +20,15 @@ from libc.string cimport memchr, memcmp, memcpy
 from millstream.kernels.dictionary cimport Dictionary
 from millstream.kernels.dictionary_store cimport Slot
 from millstream.kernels.dictionary_values cimport (
-    BLANK, BOOLEAN, DATETIME, DECIMAL, INLINED_BYTES, INTEGER, IRI, LANGUAGE, STRING, TYPED, ZONE_NONE, compare_scaled, float_of,
-    instant_of, is_number, is_value, kind_of, mantissa_of, payload_of, scale_of, write_inlined, zone_of,
+    BLANK, BOOLEAN, DATETIME, DECIMAL, INLINED_BYTES, INTEGER, IRI, LANGUAGE, STRING, TYPED, ZONE_NONE, compare_scaled,
+    float_of, instant_of, is_number, is_value, kind_of, mantissa_of, payload_of, scale_of, write_inlined, zone_of,
 )
 
 cdef extern from *:
     """
-    /* -1 or 1 for two texts in N-Triples syntax that differ, 2 if the difference is inside or at an escape. Up to there they are
-       the same, escapes included, so only what stands right before the difference matters: an escape is at most 10 bytes long. */
+    /* -1 or 1 for two texts in N-Triples syntax that differ, 2 if the difference is inside or at an escape. Up to there they
+       are the same, escapes included, so only what stands right before the difference matters: an escape is at most 10 bytes
+       long. */
     static inline int ms_compare_texts(const unsigned char *a, int64_t a_length, const unsigned char *b, int64_t b_length) {
         int64_t length = a_length < b_length ? a_length : b_length, i = 0, before;
         uint64_t x, y;
@@ -132,7 +134,10 @@ cdef class TermOrder:
     # Reading
 
     cdef bint read_text(self, int64_t term_id, Text *text, uint8_t *room) except -1:
-        """Whether the text is as it stands in memory: no typed literals but doubles and floats, no escapes. `room` takes inlined ones."""
+        """Whether the text is as it stands in memory: no typed literals but doubles and floats, no escapes.
+
+        `room` takes inlined ones.
+        """
         cdef int kind = kind_of(term_id)
         cdef Slot *slot
         cdef const uint8_t *end

@@ -1,14 +1,15 @@
 """Qualifications, and the pairs that wait for one; how everything expires.
 
-A pair of a relation waits for all views of it that cannot take it yet. It hangs on the chain of its s while some of these views
-lack the qualification of s, and on the chain of its o while some have that of s and lack that of o. So when a row opens, its node's
-chains hold everything that may now be admitted, and a node that qualifies and disqualifies again and again is not visited
-by pairs that wait for their other end. A waiting pair that is dead has `until` <= now; its note removes it.
+A pair of a relation waits for all views of it that cannot take it yet. It hangs on the chain of its s while some of these
+views lack the qualification of s, and on the chain of its o while some have that of s and lack that of o. So when a row
+opens, its node's chains hold everything that may now be admitted, and a node that qualifies and disqualifies again and again
+is not visited by pairs that wait for their other end. A waiting pair that is dead has `until` <= now; its note removes it.
 
-Most pairs of a window wait in vain, so letting one wait must cost next to nothing: a pair with an end is *logged*, whether or not it
-waits already, and goes with its own end; the admission of several makes one edge with the latest end. Pairs that would stay for ever, and
-all of relations outside lanes (which end by deletes), are *indexed*: two live indexed pairs of one relation, s and o have no
-view in common, so that what is said again and again is stored once. `Wait.hash` tells: 0 for a logged pair.
+Most pairs of a window wait in vain, so letting one wait must cost next to nothing: a pair with an end is *logged*, whether
+or not it waits already, and goes with its own end; the admission of several makes one edge with the latest end. Pairs that
+would stay for ever, and all of relations outside lanes (which end by deletes), are *indexed*: two live indexed pairs of one
+relation, s and o have no view in common, so that what is said again and again is stored once. `Wait.hash` tells: 0 for a
+logged pair.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
@@ -17,10 +18,12 @@ from libc.string cimport memset
 from millstream.kernels.agenda cimport NEVER, Note, agenda_pop
 from millstream.kernels.edges cimport edge_add, edge_extend, edge_find, edge_remove, kind_hash, pair_hash
 from millstream.kernels.store cimport (
-    EDGE_NOTE, MOST, NO_VARIABLE, UNARY_NOTE, WAIT_NOTE, Node, Row, Store, Target, Wait, edge_at, ends_of, node_at, node_release, note,
-    record_free, record_new, record_next, row_at, row_get, row_release, trailing_zeros, wait_at,
+    EDGE_NOTE, MOST, NO_VARIABLE, UNARY_NOTE, WAIT_NOTE, Node, Row, Store, Target, Wait, edge_at, ends_of, node_at,
+    node_release, note, record_free, record_new, record_next, row_at, row_get, row_release, trailing_zeros, wait_at,
 )
-from millstream.kernels.table cimport Index, Probe, index_add, index_close, index_drop, index_open, index_put, probe, probe_next
+from millstream.kernels.table cimport (
+    Index, Probe, index_add, index_close, index_drop, index_open, index_put, probe, probe_next,
+)
 
 cdef enum:
     UNLINKED = -2               # s_prev, o_prev: not on that chain; -1: its first
@@ -167,8 +170,8 @@ cdef inline void settle(Store* store, int32_t number) noexcept nogil:
 
 cdef inline int32_t wait_again(Store* store, int relation, int64_t s, int64_t o, uint32_t hash, uint64_t* views,
                                int64_t until) noexcept nogil:
-    """Leaves of these views those for which no indexed pair waits as long; what waits less is taken off, and a record that is
-    left without views returned for use, or -1."""
+    """Leaves of these views those for which no indexed pair waits as long; what waits less is taken off, and a record that
+    is left without views returned for use, or -1."""
     cdef Index* index = &store.wait_index[store.relation_long_lived[relation]]
     cdef int32_t waiting[MOST]
     cdef int32_t number, spare = -1
@@ -205,8 +208,8 @@ cdef inline int32_t wait_again(Store* store, int relation, int64_t s, int64_t o,
 
 cdef inline void wait_put(Store* store, Target* target, int64_t s, int64_t o, uint32_t hash, uint64_t views,
                           uint64_t by_s, int64_t until) noexcept nogil:
-    """Lets a pair wait for these views, or wait longer; none of them has both ends ready, `by_s` have that of s. A logged pair has
-    no hash."""
+    """Lets a pair wait for these views, or wait longer; none of them has both ends ready, `by_s` have that of s. A logged
+    pair has no hash."""
     cdef Index* index = &store.wait_index[target.long_lived]
     cdef int32_t number = record_next(&store.waits)
     cdef Wait* pair

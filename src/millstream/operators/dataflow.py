@@ -7,7 +7,7 @@ plan that comes is shown what the steps that are there hold, one that goes takes
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -173,6 +173,10 @@ class Dataflow:
         leaves = (leaf.operator.leaf for leaf in self.leaves)
         renumber = one_number_a_change if self._alone is None else None
         self._flow = Flow(leaves, self._outs, operators, ends, self._bound, renumber)
+        self.feed: Callable[[Arrivals], None] = self._flow.feed
+        """Takes changes of the patterns' contents, in order."""
+        self.drain: Callable[[int], Sequence[Deltas]] = self._drain_others if self._others else self._flow.drain
+        """What became of the answers of each plan up to a tick, inclusive; all that was fed must lie at or before it."""
 
     def _places_below(self, root: Root) -> list[int]:
         return [self._steps[step] for step in steps_below(root.step)]
@@ -242,10 +246,6 @@ class Dataflow:
             operator.out.fill(merged(first, operator.run()))
             self._bound.check(len(operator.out))
 
-    def feed(self, rows: Arrivals) -> None:
-        """Takes changes of the patterns' contents, in order."""
-        self._flow.feed(rows)
-
     def graph_changed(self, graph: str, triples: npt.NDArray[np.int64], op: int, at_tick: int, change: int) -> None:
         """Triples enter or leave a named graph."""
         for leaf in self._quads.values():
@@ -264,10 +264,8 @@ class Dataflow:
             if len(ours):
                 leaf.feed(rows.pick(ours))
 
-    def drain(self, upto: int) -> Sequence[Deltas]:
-        """What became of the answers of each plan up to a tick, inclusive; all that was fed must lie at or before it."""
-        if not self._others:
-            return self._flow.drain(upto)
+    def _drain_others(self, upto: int) -> Sequence[Deltas]:
+        """As `drain`, with leaves that are not conjunctions."""
         self._flow.pass_time(upto)
         for place, other in self._others.items():
             self._outs[place].fill(other.drain())
