@@ -98,9 +98,7 @@ class RdfReader(DataSourceReader):
     def partitions(self) -> list[InputPartition]:
         """What there is to read, as tasks."""
         options = self._options
-        any_ending = options.changes or options.format is not None
-        files = list_files(options.paths, any_ending=any_ending, outside=options.dead_letter)
-        offset, _ = move_on(Offset(), files, lambda file: cuts_in(options, file))
+        offset, _ = move_on(Offset(), files_in(options), lambda file: cuts_in(options, file))
         if options.end:
             offset = replace(offset, ended=options.run, sequence=offset.sequence + 1)
         return tasks_of(options, Offset(), with_extras(options, Offset(), offset))
@@ -108,6 +106,11 @@ class RdfReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows or blobs of one task."""
         return read_parts(self._options, partition)
+
+
+def files_in(options: SourceOptions, *, awaited: bool = False) -> list[Found]:
+    any_ending = options.changes or options.format is not None
+    return list_files(options.paths, any_ending=any_ending, outside=options.dead_letter, awaited=awaited)
 
 
 def cuts_in(options: SourceOptions, file: Found) -> list[int]:
