@@ -78,7 +78,7 @@ def test_limits_hold_unless_all_is_asked_for(tmp_path: Path) -> None:
     assert both.getDefaultReadLimit() == ReadMaxFiles(2)
     assert len(Offset.from_json(both.latestOffset(both.initialOffset(), ReadAllAvailable())).batch) == 3
     assert reader(tmp_path, maxBytesPerTrigger="1k").getDefaultReadLimit() == ReadMaxBytes(1024)
-    assert reader(tmp_path).getDefaultReadLimit() == ReadAllAvailable()
+    assert reader(tmp_path).getDefaultReadLimit() == ReadMaxBytes(512 << 20)
 
 
 def test_a_long_file_is_read_over_several_triggers(tmp_path: Path) -> None:

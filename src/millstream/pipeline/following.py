@@ -55,9 +55,7 @@ class RdfStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """What a trigger reads at most; both limits hold, though only one can be told."""
         if self._options.max_files is not None:
             return ReadMaxFiles(self._options.max_files)
-        if self._options.max_bytes is not None:
-            return ReadMaxBytes(self._options.max_bytes)
-        return ReadAllAvailable()
+        return ReadMaxBytes(self._options.max_bytes)
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
         """From now on nothing is new."""

@@ -7,7 +7,7 @@
 | `time`, `element`    | when an element happened, and what one is                                                         |
 | `base`               | what relative IRIs are relative to                                                                |
 | `maxFilesPerTrigger` | at most so many new files a trigger                                                               |
-| `maxBytesPerTrigger` | at most so many bytes a trigger, but one part at least                                            |
+| `maxBytesPerTrigger` | at most so many bytes a trigger (512 MB), but one part at least                                   |
 | `splitBytes`         | files longer than this are read in parts where that is sound                                      |
 | `deadLetter`         | a folder for what is malformed                                                                    |
 | `statement_bytes`, `literal_bytes`, `document_bytes` | how large each may be, as in `millstream.Limits`                  |
@@ -37,6 +37,8 @@ from millstream.rdf.grouping import check_element_option
 _LIMITS = ("statement_bytes", "literal_bytes", "document_bytes")
 _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 SPLIT_BYTES = 64 << 20
+MAX_BYTES = 512 << 20
+"""Of a trigger: what cells get at once must fit into memory, whatever waits in a folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class SourceOptions:
     element: str | None = None
     base: str | None = None
     max_files: int | None = None
-    max_bytes: int | None = None
+    max_bytes: int = MAX_BYTES
     split_bytes: int = SPLIT_BYTES
     dead_letter: str | None = None
     idle_ms: int | None = None
