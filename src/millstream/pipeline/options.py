@@ -18,6 +18,7 @@
 | `dataset`, `graph`   | `true`: files hold triples without times, for a graph; what `pack` asks for comes as blobs         |
 | `ahead`              | which parts of the query are evaluated with them                                                  |
 | `pack`, `source`     | what cells are to get instead of rows, and which of several streams this is                       |
+| `tasks`              | how many tasks read a trigger that is not small; else 16, more if `splitBytes` is less than that  |
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ class SourceOptions:
     ahead: str | None = None
     pack: str | None = None
     source: int = 0
+    tasks: int | None = None
     limits: Limits = DEFAULT_LIMITS
 
 
@@ -158,6 +160,7 @@ _FIELDS: dict[str, tuple[str, Callable[[str, str], object]]] = {
     "splitBytes": ("split_bytes", _count),
     "deadLetter": ("dead_letter", lambda _, text: without_scheme(text) if text else None),
     "idle": ("idle_ms", _duration),
+    "tasks": ("tasks", _count),
     "source": ("source", partial(_count, least=0)),
 }
 """For each option the field that it is, and what reads it."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 ROW_SCHEMA = "s string, p string, o string, g string, at_ms long, element string"
 PACKED_SCHEMA = "cell int, blob binary"
 DATASET_SCHEMA = "kind int, cell int, blob binary"
-# Small files share a task: each task costs some hundredths of a second.
+# Small files share a task: each task costs two hundredths of a second of a core.
 _SHARED_BYTES = 1 << 20
 _TASKS = 16
 
@@ -168,7 +168,7 @@ def tasks_of(options: SourceOptions, start: Offset, end: Offset) -> list[InputPa
             parts.append((part, before))
             sequence += 1
             before += file.counts[number] if file.counts else 0
-    tasks = _shared(parts, options.split_bytes)
+    tasks = _shared(parts, options)
     if end.idle or end.ended:
         news = Part(
             source=options.source,
@@ -183,19 +183,18 @@ def tasks_of(options: SourceOptions, start: Offset, end: Offset) -> list[InputPa
     return [PartPartition(task) for task in tasks]
 
 
-def _shared(parts: list[tuple[Part, int]], split_bytes: int) -> list[list[tuple[Part, int]]]:
-    """Parts in order as tasks of about the same length."""
-    total = sum(part.end - part.start for part, _ in parts)
-    most = max(_SHARED_BYTES, min(split_bytes, total // _TASKS))
-    tasks: list[list[tuple[Part, int]]] = []
-    length = 0
+def _shared(parts: list[tuple[Part, int]], options: SourceOptions) -> list[list[tuple[Part, int]]]:
+    """Parts in order as tasks of about the same length: each is in the task in whose share its middle is."""
+    total = max(1, sum(part.end - part.start for part, _ in parts))
+    share = min(options.split_bytes, total // _TASKS) if options.tasks is None else total // options.tasks
+    count = max(1, total // max(_SHARED_BYTES, share))
+    tasks: dict[int, list[tuple[Part, int]]] = {}
+    begin = 0
     for part, before in parts:
-        if not tasks or length + part.end - part.start > most:
-            tasks.append([])
-            length = 0
-        tasks[-1].append((part, before))
-        length += part.end - part.start
-    return tasks
+        length = part.end - part.start
+        tasks.setdefault(min((2 * begin + length) * count // (2 * total), count - 1), []).append((part, before))
+        begin += length
+    return list(tasks.values())
 
 
 def read_parts(options: SourceOptions, partition: InputPartition) -> Iterator[pa.RecordBatch]:
