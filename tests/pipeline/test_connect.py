@@ -25,11 +25,12 @@ pytest.importorskip("grpc", reason="Spark Connect needs pyspark[connect]")
 STREAM = "http://e/s"
 JOIN = "SELECT CHANGES * { STREAM <http://e/s> [RANGE 3s] { ?a <http://e/p> ?b . ?b <http://e/q> ?c } ?c <http://e/r> ?d }"
 EVENT = "SELECT * { STREAM <http://e/s> [EVENT] { ?a <http://e/p> ?b } OPTIONAL { ?b <http://e/r> ?d } }"
+KEPT = JOIN.replace("3s", "6s")
 CASES = {"paths": JOIN, "untouched": EVENT, "frames": JOIN, "at rest": JOIN}
 SCRIPT = """
-import json, sys
+import json, os, sys
 from pyspark.sql import SparkSession
-from millstream import pipeline
+from millstream import MillstreamError, pipeline
 
 folder, cases = sys.argv[1], json.loads(sys.argv[2])
 fast = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", "spark.ui.enabled": "false"}
@@ -56,6 +57,29 @@ for case, query in cases.items():
         answers = spark.table(name)
     found[case] = [list(row) for row in answers.collect()]
 found["partitions"] = spark.conf.get("spark.sql.shuffle.partitions")
+
+
+def merge(checkpoint):
+    source = pipeline.files(f"{folder}/in", time="rate:1", maxFilesPerTrigger=1)
+    answers = pipeline.continuous(sys.argv[3], {"http://e/s": source}, {None: f"{folder}/static.nt"}, cells=2)
+    writer = pipeline.merge_into(answers, f"{folder}/table").option("checkpointLocation", checkpoint)
+    try:
+        writer.trigger(availableNow=True).start().awaitTermination()
+    except Exception as error:
+        found["refused"] = str(error)
+    rows = spark.read.parquet(f"{folder}/table/current").collect()
+    return os.readlink(f"{folder}/table/current"), [list(row) for row in rows]
+
+
+found["table"] = merge(f"{folder}/merged")
+# A batch that Spark does not know to be done comes again.
+os.remove(f"{folder}/merged/commits/1")
+found["again"] = merge(f"{folder}/merged")
+found["other"] = merge(f"{folder}/another")
+try:
+    pipeline.merge_into(answers.select("*"), f"{folder}/table").start()
+except MillstreamError as error:
+    found["nowhere"] = str(error)
 with open(f"{folder}/found.json", "w") as file:
     json.dump(found, file)
 """
@@ -84,7 +108,7 @@ def write_input(folder: Path) -> None:
 @pytest.mark.timeout(600)
 def test_a_connect_session_gives_the_answers_of_one_engine(tmp_path: Path) -> None:
     write_input(tmp_path)
-    command = [sys.executable, "-c", SCRIPT, str(tmp_path), json.dumps(CASES)]
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path), json.dumps(CASES), KEPT]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (tmp_path / "found.json").exists(), ran.stderr
     found: dict[str, Any] = json.loads((tmp_path / "found.json").read_text())
@@ -95,6 +119,21 @@ def test_a_connect_session_gives_the_answers_of_one_engine(tmp_path: Path) -> No
     assert found["partitions"] == "5"
     offsets = (tmp_path / "paths" / "offsets" / "0").read_text().splitlines()
     assert json.loads(offsets[1])["conf"]["spark.sql.shuffle.partitions"] == "2"
+    check_table(tmp_path, found)
+
+
+def check_table(folder: Path, found: dict[str, Any]) -> None:
+    """What a table of current answers holds, after two batches, one of them twice, and one of another query."""
+    wanted = Counter[tuple[str, ...]]()
+    for (_, weight, row), times in expected(folder, KEPT, ended=False).items():
+        wanted[row] += weight * times
+    version, rows = found["table"]
+    assert Counter({tuple(row[2:]): row[1] for row in rows}) == +wanted
+    assert +wanted
+    assert version.endswith("-000000001")
+    assert found["again"] == [version, rows] == found["other"]
+    assert "go on from that query's checkpoint, or begin a new table" in found["refused"]
+    assert "give the option checkpointLocation" in found["nowhere"]
 
 
 DEFINITIONS = """

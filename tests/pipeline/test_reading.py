@@ -226,11 +226,21 @@ def test_a_file_that_is_no_table_is_set_aside_as_a_whole(tmp_path: Path) -> None
         assert [(each.source, each.reason[: len(reason)]) for each in rejected] == [(str(path), reason)]
 
 
-def test_a_missing_time_is_told_before_anything_is_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("time", "element", "told"),
+    [
+        (None, None, "does not say when things happened"),
+        ("column", None, "is for tables"),
+        ("rate:1", "graph", "has no graphs"),
+    ],
+)
+def test_options_that_cannot_be_are_told_before_anything_is_read(
+    tmp_path: Path, time: str | None, element: str | None, told: str
+) -> None:
     path = tmp_path / "a.nt"
     path.write_text(LINES[0])
-    with pytest.raises(OptionError, match="does not say when things happened"):
-        cuts_of(Found(str(path), 40), format=None, time=None, element=None, split_bytes=100)
+    with pytest.raises(OptionError, match=told):
+        cuts_of(Found(str(path), 40), format=None, time=time, element=element, split_bytes=100)
 
 
 def test_a_listing_leaves_out_what_is_hidden_or_dead(tmp_path: Path) -> None:

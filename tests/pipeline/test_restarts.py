@@ -67,7 +67,9 @@ def test_a_run_goes_on_with_files_that_came_behind_its_end(tmp_path: Path) -> No
     files = ["--stream", f"{STREAM}=in", "--time", "rate:1", "--format", "csv"]
     for number in (1, 2):
         write_file(tmp_path / "in", number)
-        millstream("run", "q.rq", *files, "--checkpoint", "cp", "--output", "out.csv", cwd=tmp_path)
+        ran = millstream("run", "q.rq", *files, "--checkpoint", "cp", "--output", "out.csv", cwd=tmp_path)
+        # What Java and Spark's own processes say is in a file of the checkpoint.
+        assert [line.partition(":")[0] for line in ran.stderr.splitlines()] == ["done"]
         millstream("run", "--engine", "embedded", "q.rq", *files, "--output", "at-once.csv", cwd=tmp_path)
         found, wanted = ((tmp_path / name).read_text().splitlines() for name in ("out.csv", "at-once.csv"))
         assert sorted(found) == sorted(wanted)

@@ -14,7 +14,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, Rea
 
 from millstream.errors import OptionError
 from millstream.kernels.dictionary import Dictionary
-from millstream.pipeline import offsets
+from millstream.pipeline import offsets, source
 from millstream.pipeline.following import RdfStreamReader
 from millstream.pipeline.offsets import Offset
 from millstream.pipeline.options import read_options
@@ -78,7 +78,7 @@ def test_limits_hold_unless_all_is_asked_for(tmp_path: Path) -> None:
     assert both.getDefaultReadLimit() == ReadMaxFiles(2)
     assert len(Offset.from_json(both.latestOffset(both.initialOffset(), ReadAllAvailable())).batch) == 3
     assert reader(tmp_path, maxBytesPerTrigger="1k").getDefaultReadLimit() == ReadMaxBytes(1024)
-    assert reader(tmp_path).getDefaultReadLimit() == ReadAllAvailable()
+    assert reader(tmp_path).getDefaultReadLimit() == ReadMaxBytes(512 << 20)
 
 
 def test_a_long_file_is_read_over_several_triggers(tmp_path: Path) -> None:
@@ -106,6 +106,24 @@ def test_a_batch_is_planned_the_same_after_a_restart(tmp_path: Path) -> None:
     planned = [[task.value for task in each.partitions(middle, end)] for each in (stream, again)]
     assert planned[0] == planned[1]
     assert planned[0][0][0][1] == 10
+
+
+@pytest.mark.parametrize(("given", "most"), [({"tasks": "2"}, 2), ({"tasks": "3"}, 3), ({}, 16)])
+def test_tasks_share_a_trigger_evenly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, str], most: int
+) -> None:
+    monkeypatch.setattr(source, "_SHARED_BYTES", 1)
+    for number in range(8):
+        write(tmp_path, f"{number}.nt", lines=10 + number % 2)
+    write(tmp_path, "8.nt", lines=0)
+    stream = reader(tmp_path, **given)
+    start = stream.initialOffset()
+    tasks = [task.value for task in stream.partitions(start, stream.latestOffset(start, stream.getDefaultReadLimit()))]
+    sizes = [sum(part.end - part.start for part, _ in task) for task in tasks]
+    longest = max(part.end - part.start for task in tasks for part, _ in task)
+    assert len(tasks) == min(most, 9)
+    assert max(sizes) <= sum(sizes) / most + longest
+    assert [part.sequence for task in tasks for part, _ in task] == list(range(9))
 
 
 def test_available_now_is_what_was_there(tmp_path: Path) -> None:

@@ -240,7 +240,6 @@ class _SparkRun:
             "format": None if time else options.input_format,
             "idle": f"{options.idle_ms}ms" if options.follow else None,
             "deadLetter": str(self._folder / "dead-letters" / f"{query}-{source}"),
-            "maxBytesPerTrigger": None if options.follow else str(512 << 20),
         }
         return Files(path, {name: value for name, value in given.items() if value is not None})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from weakref import WeakKeyDictionary
@@ -75,8 +76,8 @@ def _unpacked(
     folders: Sequence[str | None],
     batches: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
-    late = _LateLetters(labels, folders)
-    try:
+    with ExitStack() as opened:
+        late = _LateLetters(labels, folders, opened)
         for batch in batches:
             for kind, blob in zip(batch.column("kind").to_pylist(), batch.column("blob"), strict=True):
                 table = from_bytes(blob.as_py())
@@ -84,21 +85,18 @@ def _unpacked(
                     late.take(table)
                 else:
                     yield from table.select(["at_ms", "weight", *names]).to_batches()
-    except BaseException:
-        late.abandon()
-        raise
-    late.close()
 
 
 class _LateLetters:
     """The late triples of one task, a file for each source that has any."""
 
-    def __init__(self, labels: Sequence[str], folders: Sequence[str | None]) -> None:
+    def __init__(self, labels: Sequence[str], folders: Sequence[str | None], opened: ExitStack) -> None:
         context = TaskContext.get()
         self._partition = 0 if context is None else context.partitionId()
         self._trigger = 0 if context is None else int(context.getLocalProperty(BATCH) or 0)
         self._labels = labels
         self._folders = folders
+        self._opened = opened
         self._letters: dict[int, DeadLetters] = {}
 
     def take(self, late: pa.Table) -> None:
@@ -107,13 +105,5 @@ class _LateLetters:
             if source not in self._letters:
                 # Named after trigger and partition, so that a task which is tried again replaces its letters.
                 part = Part(path=f"{label} late", source=source, sequence=self._trigger, start=self._partition)
-                self._letters[source] = DeadLetters(self._folders[source], part)
+                self._letters[source] = self._opened.enter_context(DeadLetters(self._folders[source], part))
             self._letters[source](Rejected(label, None, None, late_reason(row["at_ms"]), row["text"]))
-
-    def close(self) -> None:
-        for letters in self._letters.values():
-            letters.close()
-
-    def abandon(self) -> None:
-        for letters in self._letters.values():
-            letters.abandon()

@@ -303,18 +303,9 @@ class Cell:
         element = np.cumsum(begins) - 1
         totals = before + np.cumsum(np.bincount(element))
         number = before + 1 + np.arange(len(element))
-        return Elements(
-            stream,
-            rows["at_ms"][begins],
-            ids(rows),
-            element,
-            number,
-            totals,
-            before,
-            first,
-            None if order is None else order[begins],
-            rows["pattern"] if tagged else None,
-        )
+        at_ms, pattern = rows["at_ms"][begins], rows["pattern"] if tagged else None
+        turns = None if order is None else order[begins]
+        return Elements(stream, at_ms, ids(rows), element, number, totals, before, first, turns, pattern)
 
     def _process_whole(self, rows: Rows) -> None:
         """Everything in order, as the engine itself would."""

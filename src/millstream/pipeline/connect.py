@@ -7,13 +7,16 @@ declarative pipelines must not do.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.types import ArrayType, LongType, StructType
+
+from millstream.errors import OptionError
 
 _ROW = "_row"
 
@@ -77,6 +80,21 @@ def streamed_options(frame: DataFrame, format: str) -> tuple[list[str], dict[str
         paths, given = [], {str(name): str(options[name]) for name in options}
     paths += [given.pop("path")] if "path" in given else []
     return paths + json.loads(given.pop("paths", "[]")), given
+
+
+def with_checkpoint(writer: DataStreamWriter, make: Callable[[str], Callable[[DataFrame, int], None]]) -> DataStreamWriter:
+    """A writer of Spark Connect whose function for batches is made when it is started, of where its checkpoint is."""
+    kind: Any = type(writer)
+
+    def start(self: Any, *args: Any, **options: Any) -> Any:
+        given = {name.lower(): value for name, value in {**self._write_proto.options, **options}.items()}
+        if "checkpointlocation" not in given:
+            raise OptionError("a table on Spark Connect belongs to a checkpoint: give the option checkpointLocation.")
+        self.foreachBatch(make(given["checkpointlocation"]))
+        return kind.start(self, *args, **options)
+
+    writer.__class__ = type(kind.__name__, (kind,), {"start": start})
+    return writer
 
 
 def _relation(frame: Any) -> Any:

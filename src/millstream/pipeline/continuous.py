@@ -33,7 +33,7 @@ from millstream.pipeline.options import limit_options, without_scheme
 from millstream.pipeline.partitions import with_partitions
 from millstream.pipeline.processor import OUTPUT_SCHEMA, SENT_SCHEMA, BucketProcessor, CellProcessor
 from millstream.pipeline.sampling import sampled_sizes
-from millstream.pipeline.session import register
+from millstream.pipeline.session import cores_of, register
 from millstream.pipeline.shared import share
 from millstream.pipeline.source import PACKED_SCHEMA, RdfSource, check_streams_of_files
 from millstream.pipeline.spread import Spread, StreamedSource, spread
@@ -172,6 +172,8 @@ def plan_job(
     ends |= {} if limits is None else limit_options(limits)
     if idle is not None:
         ends["idle"] = idle
+    if (cores := cores_of(session)) is not None:
+        ends["tasks"] = str(cores)
     packing = partial(_packed, session, pack, ends=ends, stateless=stateless, dead_letter=letters)
     frames = [packing(number, *each) for number, each in enumerate(inputs)]
     silent = [number for number, (_, source) in enumerate(inputs) if isinstance(source, DataFrame) and is_streaming(source)]

@@ -52,21 +52,19 @@ class DeadLetters:
         }
         self._file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
-    def close(self) -> None:
-        """The part has been read."""
+    def __enter__(self) -> DeadLetters:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """The part has been read; or that was given up, and nothing is kept, since it will be read again."""
         if self._file is not None and self._folder is not None and self._written is not None:
             self._file.close()
-            os.replace(self._written, self._folder / self._name())
-            self._file = None
-        elif self._first is not None:
+            if kind is None:
+                os.replace(self._written, self._folder / self._name())
+            else:
+                self._written.unlink(missing_ok=True)
+        elif self._first is not None and kind is None:
             _LOG.warning("%s set aside (%d in all; the option deadLetter keeps them)", self._first.as_error(), self.count)
-
-    def abandon(self) -> None:
-        """Reading the part was given up; nothing is kept, since it will be read again."""
-        if self._file is not None and self._written is not None:
-            self._file.close()
-            self._written.unlink(missing_ok=True)
-            self._file = None
 
     def _name(self) -> str:
         part = self._part

@@ -13,19 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from millstream.errors import DataError, OptionError
-from millstream.ingest.parts import chosen_format
-from millstream.rdf import Format, parse_time_option
+from millstream.errors import DataError
+from millstream.ingest.elements import choice_of
+from millstream.ingest.parts import Part, chosen_format
+from millstream.rdf import BlankScope, Format, parse_time_option
 from millstream.rdf.element import Rejections
-from millstream.rdf.formats import FormatChoice
 from millstream.rdf.inputs import ByteStream, files_of
 from millstream.rdf.lines import is_message_log
-from millstream.rdf.timing import CHOICES
 
 _STEP = 1 << 16
-_GZIP = b"\x1f\x8b"
-_LINES = (Format.N_TRIPLES, Format.N_QUADS)
-_WITHOUT_TIMES = (Format.N_TRIPLES, Format.TURTLE, Format.RDF_XML)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,45 +56,25 @@ def list_files(
     return list(found.values())
 
 
-def is_by_line(choice: FormatChoice, time: str | None, element: str | None) -> bool:
-    """Whether an element is one statement of N-Triples or N-Quads, as long as the file is no message log."""
-    if choice.messages or choice.format not in _LINES:
-        return False
-    if element is not None:
-        return element == "line"
-    # By default a graph of N-Quads is an element, and a subject where the data states the times.
-    return choice.format is Format.N_TRIPLES and time is not None and not parse_time_option(time).is_stated
-
-
 def cuts_of(file: Found, *, format: str | None, time: str | None, element: str | None, split_bytes: int) -> list[int]:
     """Where pieces of a file begin and end: two places if it must be read whole.
 
-    Raises OptionError where the option time is missing: here, before any task is started.
+    Raises OptionError for options that its format cannot have: here, before any task is started.
     """
     choice = chosen_format(file.path, format)
-    if time is None and choice.format in _WITHOUT_TIMES and not choice.messages and not is_message_log(_head(file.path)):
-        raise OptionError(
-            f"{file.path}: {choice.format.value} does not say when things happened; give the option time, one of {CHOICES}"
-        )
-    if file.size <= split_bytes or not _is_divisible(file.path, choice, time, element):
+    messages, compressed, is_long = choice.messages, False, file.size > split_bytes
+    if is_long or time is None:
+        with open_piece(file.path, 0, 1 << 20, whole=True) as raw:
+            stream = ByteStream(raw, Rejections(file.path, lambda _: None))
+            messages, compressed = messages or is_message_log(stream.read(_STEP)), stream.is_compressed
+    part = Part(choice, Rejections(file.path), BlankScope())
+    found = choice_of(part, element, None if time is None else parse_time_option(time), messages=messages).element
+    # A JSON-LD document is a line, and neither it nor a graph in it goes on in the next.
+    single = found == "line" if part.is_by_line else choice.format is Format.JSON_LINES and found in ("line", "graph")
+    if not is_long or messages or compressed or not single:
         return [0, file.size]
     pieces = -(-file.size // split_bytes)
     return [file.size * number // pieces for number in range(pieces + 1)]
-
-
-def _is_divisible(path: str, choice: FormatChoice, time: str | None, element: str | None) -> bool:
-    # A JSON-LD document is a line, and neither it nor a graph in it goes on in the next.
-    documents = choice.format is Format.JSON_LINES and element in (None, "line", "graph")
-    if not documents and not is_by_line(choice, time, element):
-        return False
-    with open_piece(path, 0, _STEP, whole=True) as file:
-        head = file.read(_STEP)
-    return not head.startswith(_GZIP) and not is_message_log(head)
-
-
-def _head(path: str) -> bytes:
-    with open_piece(path, 0, 1 << 20, whole=True) as file:
-        return ByteStream(file, Rejections(path, lambda _: None)).read(_STEP)
 
 
 class Piece:

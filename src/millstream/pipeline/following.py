@@ -20,11 +20,11 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from millstream.pipeline.files import Found, list_files
+from millstream.pipeline.files import Found
 from millstream.pipeline.offsets import Offset, move_on
 from millstream.pipeline.options import SourceOptions
 from millstream.pipeline.same_job import check_offset, short_text
-from millstream.pipeline.source import cuts_in, read_parts, tasks_of, with_extras
+from millstream.pipeline.source import cuts_in, files_in, read_parts, tasks_of, with_extras
 
 # Spark asks for news every few milliseconds; a folder is looked at ten times a second, less often if that takes long.
 _LOOK_S = 0.1
@@ -55,9 +55,7 @@ class RdfStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """What a trigger reads at most; both limits hold, though only one can be told."""
         if self._options.max_files is not None:
             return ReadMaxFiles(self._options.max_files)
-        if self._options.max_bytes is not None:
-            return ReadMaxBytes(self._options.max_bytes)
-        return ReadAllAvailable()
+        return ReadMaxBytes(self._options.max_bytes)
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
         """From now on nothing is new."""
@@ -126,6 +124,4 @@ class RdfStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._listing
 
     def _list(self) -> list[Found]:
-        options = self._options
-        any_ending = options.changes or options.format is not None
-        return list_files(options.paths, any_ending=any_ending, outside=options.dead_letter, awaited=not options.end)
+        return files_in(self._options, awaited=not self._options.end)

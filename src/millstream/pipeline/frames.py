@@ -41,20 +41,14 @@ def pack_frame(
     trigger = 0 if context is None else int(context.getLocalProperty(BATCH) or 0)
     packer = packer_for(pack, source)
     # Named after trigger and partition, so that a task which is tried again replaces its letters.
-    letters = DeadLetters(dead_letter, Part(path=packer.name, source=source, sequence=trigger, start=part))
-    counted = Counted(letters)
-    row = 1
-    try:
+    with DeadLetters(dead_letter, Part(path=packer.name, source=source, sequence=trigger, start=part)) as letters:
+        counted, row = Counted(letters), 1
         for chunk, batch in enumerate(_whole_elements(map(rows_of, batches))):
             add_batch(packer, part, chunk, batch, counted, row)
             row += batch.num_rows
             if packer.is_full:
                 yield packed_batch(packer.take())
         yield packed_batch(packer.take())
-    except BaseException:
-        letters.abandon()
-        raise
-    letters.close()
 
 
 def _whole_elements(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

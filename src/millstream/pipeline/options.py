@@ -7,7 +7,7 @@
 | `time`, `element`    | when an element happened, and what one is                                                         |
 | `base`               | what relative IRIs are relative to                                                                |
 | `maxFilesPerTrigger` | at most so many new files a trigger                                                               |
-| `maxBytesPerTrigger` | at most so many bytes a trigger, but one part at least                                            |
+| `maxBytesPerTrigger` | at most so many bytes a trigger (512 MB), but one part at least                                   |
 | `splitBytes`         | files longer than this are read in parts where that is sound                                      |
 | `deadLetter`         | a folder for what is malformed                                                                    |
 | `statement_bytes`, `literal_bytes`, `document_bytes` | how large each may be, as in `millstream.Limits`                  |
@@ -18,28 +18,28 @@
 | `dataset`, `graph`   | `true`: files hold triples without times, for a graph; what `pack` asks for comes as blobs         |
 | `ahead`              | which parts of the query are evaluated with them                                                  |
 | `pack`, `source`     | what cells are to get instead of rows, and which of several streams this is                       |
+| `tasks`              | how many tasks read a trigger that is not small; else 16, more if `splitBytes` is less than that  |
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
+from typing import Any
 
 from millstream.errors import OptionError
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf import named_format, parse_time_option
 from millstream.rdf.grouping import check_element_option
 
-_NAMES = (
-    "path", "paths", "format", "time", "element", "base", "maxFilesPerTrigger", "maxBytesPerTrigger", "splitBytes",
-    "deadLetter", "idle", "end", "run", "open", "changes", "counted", "dataset", "graph", "ahead", "pack", "source",
-    "statement_bytes", "literal_bytes", "document_bytes",
-)  # fmt: skip
 _LIMITS = ("statement_bytes", "literal_bytes", "document_bytes")
 _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 SPLIT_BYTES = 64 << 20
+MAX_BYTES = 512 << 20
+"""Of a trigger: what cells get at once must fit into memory, whatever waits in a folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,12 @@ class SourceOptions:
     element: str | None = None
     base: str | None = None
     max_files: int | None = None
-    max_bytes: int | None = None
+    max_bytes: int = MAX_BYTES
     split_bytes: int = SPLIT_BYTES
     dead_letter: str | None = None
     idle_ms: int | None = None
     end: bool = False
-    run: str = ""
+    run: str = "once"
     open: bool = False
     changes: bool = False
     counted: bool = False
@@ -66,6 +66,7 @@ class SourceOptions:
     ahead: str | None = None
     pack: str | None = None
     source: int = 0
+    tasks: int | None = None
     limits: Limits = DEFAULT_LIMITS
 
 
@@ -76,42 +77,23 @@ def limit_options(limits: Limits) -> dict[str, str]:
 
 def read_options(given: Mapping[str, str]) -> SourceOptions:
     """The options that a reader was given, by names in any case."""
-    known = {name.lower(): name for name in _NAMES}
+    names = ("path", "paths", *_FIELDS, *_LIMITS)
+    known = {name.lower(): name for name in names}
     options: dict[str, str] = {}
     for name, value in given.items():
         if name.lower() not in known:
             near = get_close_matches(name.lower(), known, 1)
-            hint = f"did you mean {known[near[0]]!r}?" if near else f"it has {', '.join(_NAMES)}"
+            hint = f"did you mean {known[near[0]]!r}?" if near else f"it has {', '.join(names)}"
             raise OptionError(f"the source rdf has no option {name!r}; {hint}")
         options[known[name.lower()]] = value
-    if "format" in options and not _flag(options, "changes"):
-        named_format(options["format"])
-    if "time" in options:
-        parse_time_option(options["time"])
-    check_element_option(options.get("element"))
-    return SourceOptions(
-        paths=_paths(options),
-        format=options.get("format"),
-        time=options.get("time"),
-        element=options.get("element"),
-        base=options.get("base"),
-        max_files=_count(options, "maxFilesPerTrigger"),
-        max_bytes=_count(options, "maxBytesPerTrigger"),
-        split_bytes=_count(options, "splitBytes") or SPLIT_BYTES,
-        dead_letter=without_scheme(options["deadLetter"]) if options.get("deadLetter") else None,
-        idle_ms=_duration(options, "idle"),
-        end=_flag(options, "end"),
-        run=options.get("run", "once"),
-        open=_flag(options, "open"),
-        changes=_flag(options, "changes"),
-        counted=_flag(options, "counted"),
-        dataset=_flag(options, "dataset"),
-        graph=options.get("graph"),
-        ahead=options.get("ahead"),
-        pack=options.get("pack"),
-        source=_count(options, "source", least=0) or 0,
-        limits=Limits.of({name: size for name in _LIMITS if (size := _count(options, name)) is not None}),
-    )
+    fields: dict[str, Any] = {field: read(name, options[name]) for name, (field, read) in _FIELDS.items() if name in options}
+    if "format" in fields and not fields.get("changes"):
+        named_format(fields["format"])
+    if "time" in fields:
+        parse_time_option(fields["time"])
+    check_element_option(fields.get("element"))
+    limits = Limits.of({name: _count(name, options[name]) for name in _LIMITS if name in options})
+    return SourceOptions(_paths(options), **fields, limits=limits)
 
 
 def _paths(options: Mapping[str, str]) -> tuple[str, ...]:
@@ -138,10 +120,11 @@ def without_scheme(path: str) -> str:
     return path
 
 
-def _count(options: Mapping[str, str], name: str, least: int = 1) -> int | None:
-    text = options.get(name)
-    if text is None:
-        return None
+def _text(_: str, text: str) -> str:
+    return text
+
+
+def _count(name: str, text: str, least: int = 1) -> int:
     number, factor = text.strip().lower().removesuffix("b"), 1
     if number[-1:] in _UNITS:
         number, factor = number[:-1], _UNITS[number[-1]]
@@ -150,10 +133,7 @@ def _count(options: Mapping[str, str], name: str, least: int = 1) -> int | None:
     return int(number) * factor
 
 
-def _duration(options: Mapping[str, str], name: str) -> int | None:
-    text = options.get(name)
-    if text is None:
-        return None
+def _duration(name: str, text: str) -> int:
     # Durations come with the whole language, which most sources do without.
     from millstream.windows.durations import parse_duration
 
@@ -166,8 +146,21 @@ def _duration(options: Mapping[str, str], name: str) -> int | None:
     return ms
 
 
-def _flag(options: Mapping[str, str], name: str) -> bool:
-    text = options.get(name, "false").strip().lower()
-    if text not in ("true", "false"):
+def _flag(name: str, text: str) -> bool:
+    if text.strip().lower() not in ("true", "false"):
         raise OptionError(f"{name} must be true or false, got {text!r}")
-    return text == "true"
+    return text.strip().lower() == "true"
+
+
+_FIELDS: dict[str, tuple[str, Callable[[str, str], object]]] = {
+    **{name: (name, _text) for name in ("format", "time", "element", "base", "run", "graph", "ahead", "pack")},
+    **{name: (name, _flag) for name in ("end", "open", "changes", "counted", "dataset")},
+    "maxFilesPerTrigger": ("max_files", _count),
+    "maxBytesPerTrigger": ("max_bytes", _count),
+    "splitBytes": ("split_bytes", _count),
+    "deadLetter": ("dead_letter", lambda _, text: without_scheme(text) if text else None),
+    "idle": ("idle_ms", _duration),
+    "tasks": ("tasks", _count),
+    "source": ("source", partial(_count, least=0)),
+}
+"""For each option the field that it is, and what reads it."""

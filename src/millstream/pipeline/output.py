@@ -38,20 +38,15 @@ def rows_of(part: Part, before: int, dead_letter: str | None) -> Iterator[pa.Rec
     """The triples of a part; under `rate:N` its first element has the number `before`."""
     if not part.has_data:
         return
-    letters = DeadLetters(dead_letter, part)
     dictionary = Dictionary()
     dictionary.forget_before(1)
     elements = 0
-    try:
+    with DeadLetters(dead_letter, part) as letters:
         for reading in read_part(part, dictionary, on_rejected=letters):
             yield _row_batch(part, reading.columns, before, elements, dictionary, letters)
             elements += reading.columns.elements
             # The terms are text now; the next chunk begins with an empty dictionary.
             dictionary.settle()
-    except BaseException:
-        letters.abandon()
-        raise
-    letters.close()
 
 
 def _row_batch(
@@ -105,8 +100,7 @@ def packed_of(
         if not part.has_data:
             yield packed_batch(packer.nothing(part))
             continue
-        letters = DeadLetters(dead_letter, part)
-        try:
+        with DeadLetters(dead_letter, part) as letters:
             readings = (
                 read_changes(part, packer, letters)
                 if part.changes
@@ -116,10 +110,6 @@ def packed_of(
                 packer.add(part.sequence, number, reading)
                 if packer.is_full:
                     yield packed_batch(packer.take())
-        except BaseException:
-            letters.abandon()
-            raise
-        letters.close()
     yield packed_batch(packer.take())
 
 

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
 
 from millstream.pipeline.beats import BeatSource
+from millstream.pipeline.connect import is_connect
 from millstream.pipeline.home import find_home
 from millstream.pipeline.java import find_java
 from millstream.pipeline.source import RdfSource
@@ -105,6 +106,13 @@ def register(spark: SparkSession) -> None:
     spark.dataSource.register(Here)
     spark.dataSource.register(BeatSource)
     _registered[spark] = here
+
+
+def cores_of(spark: SparkSession) -> int | None:
+    """How many tasks run at once, where that cannot change: in a session on this machine."""
+    if is_connect(spark) or not re.fullmatch(_ONE_PROCESS, str(spark.sparkContext.master)):
+        return None
+    return spark.sparkContext.defaultParallelism
 
 
 def write_no_checksums(spark: SparkSession) -> None:

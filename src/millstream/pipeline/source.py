@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 ROW_SCHEMA = "s string, p string, o string, g string, at_ms long, element string"
 PACKED_SCHEMA = "cell int, blob binary"
 DATASET_SCHEMA = "kind int, cell int, blob binary"
-# Small files share a task: each task costs some hundredths of a second.
+# Small files share a task: each task costs two hundredths of a second of a core.
 _SHARED_BYTES = 1 << 20
 _TASKS = 16
 
@@ -98,9 +98,7 @@ class RdfReader(DataSourceReader):
     def partitions(self) -> list[InputPartition]:
         """What there is to read, as tasks."""
         options = self._options
-        any_ending = options.changes or options.format is not None
-        files = list_files(options.paths, any_ending=any_ending, outside=options.dead_letter)
-        offset, _ = move_on(Offset(), files, lambda file: cuts_in(options, file))
+        offset, _ = move_on(Offset(), files_in(options), lambda file: cuts_in(options, file))
         if options.end:
             offset = replace(offset, ended=options.run, sequence=offset.sequence + 1)
         return tasks_of(options, Offset(), with_extras(options, Offset(), offset))
@@ -108,6 +106,11 @@ class RdfReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows or blobs of one task."""
         return read_parts(self._options, partition)
+
+
+def files_in(options: SourceOptions, *, awaited: bool = False) -> list[Found]:
+    any_ending = options.changes or options.format is not None
+    return list_files(options.paths, any_ending=any_ending, outside=options.dead_letter, awaited=awaited)
 
 
 def cuts_in(options: SourceOptions, file: Found) -> list[int]:
@@ -165,7 +168,7 @@ def tasks_of(options: SourceOptions, start: Offset, end: Offset) -> list[InputPa
             parts.append((part, before))
             sequence += 1
             before += file.counts[number] if file.counts else 0
-    tasks = _shared(parts, options.split_bytes)
+    tasks = _shared(parts, options)
     if end.idle or end.ended:
         news = Part(
             source=options.source,
@@ -180,19 +183,18 @@ def tasks_of(options: SourceOptions, start: Offset, end: Offset) -> list[InputPa
     return [PartPartition(task) for task in tasks]
 
 
-def _shared(parts: list[tuple[Part, int]], split_bytes: int) -> list[list[tuple[Part, int]]]:
-    """Parts in order as tasks of about the same length."""
-    total = sum(part.end - part.start for part, _ in parts)
-    most = max(_SHARED_BYTES, min(split_bytes, total // _TASKS))
-    tasks: list[list[tuple[Part, int]]] = []
-    length = 0
+def _shared(parts: list[tuple[Part, int]], options: SourceOptions) -> list[list[tuple[Part, int]]]:
+    """Parts in order as tasks of about the same length: each is in the task in whose share its middle is."""
+    total = max(1, sum(part.end - part.start for part, _ in parts))
+    share = min(options.split_bytes, total // _TASKS) if options.tasks is None else total // options.tasks
+    count = max(1, total // max(_SHARED_BYTES, share))
+    tasks: dict[int, list[tuple[Part, int]]] = {}
+    begin = 0
     for part, before in parts:
-        if not tasks or length + part.end - part.start > most:
-            tasks.append([])
-            length = 0
-        tasks[-1].append((part, before))
-        length += part.end - part.start
-    return tasks
+        length = part.end - part.start
+        tasks.setdefault(min((2 * begin + length) * count // (2 * total), count - 1), []).append((part, before))
+        begin += length
+    return list(tasks.values())
 
 
 def read_parts(options: SourceOptions, partition: InputPartition) -> Iterator[pa.RecordBatch]:

@@ -140,70 +140,27 @@ class Spread:
         return False
 
     def to_json(self) -> str:
-        grid = {
-            "variables": [[v.value, isinstance(v, BlankNode)] for v in self.cells.variables],
-            "shares": list(self.cells.shares),
-            "places": [list(places) for places in self.cells.places],
-            "why": self.cells.why,
-            "whole": self.cells.whole,
-            "stateless": self.cells.stateless,
-            "beyond": None if self.cells.beyond is None else list(self.cells.beyond),
-            "everywhere": [list(parts) for parts in self.cells.everywhere],
-            "second": self.cells.second,
-            "buckets": self.cells.buckets,
-            "by": list(self.cells.by),
-        }
-        fields: dict[str, Any] = {
-            "layout": LAYOUT,
-            "text": self.text,
-            "output": self.output,
-            "base": self.base,
-            "sources": [asdict(s) for s in self.sources],
-            "cells": grid,
-            "t0_ms": self.t0_ms,
-            "lateness_ms": self.lateness_ms,
-            "now_ms": self.now_ms,
-            "asked": self.asked,
-            "datasets": self.datasets,
-            "is_ahead": self.is_ahead,
-            "limits": asdict(self.limits),
-        }
-        return json.dumps(fields, sort_keys=True)
+        """The text."""
+        fields = asdict(replace(self, cells=replace(self.cells, variables=())))
+        fields["cells"]["variables"] = [[v.value, isinstance(v, BlankNode)] for v in self.cells.variables]
+        return json.dumps({"layout": LAYOUT, **fields}, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> Spread:
-        fields = json.loads(text)
-        grid = fields["cells"]
-        variables = tuple(BlankNode(name) if blank else Variable(name) for name, blank in grid["variables"])
-        places = tuple(tuple(some) for some in grid["places"])
-        cells = Cells(
-            variables,
-            tuple(grid["shares"]),
-            grid["why"],
-            grid["whole"],
-            grid["stateless"],
-            places,
-            # A text of an earlier layout has none of these; it is only read to tell what changed.
-            None if grid.get("beyond") is None else tuple(grid["beyond"]),
-            tuple(tuple(parts) for parts in grid.get("everywhere", ())),
-            grid.get("second", ""),
-            grid.get("buckets", 1),
-            tuple(grid.get("by", ())),
-        )
-        return cls(
-            fields["text"],
-            fields["output"],
-            fields["base"],
-            tuple(StreamedSource(**s) for s in fields["sources"]),
-            cells,
-            fields["t0_ms"],
-            fields["lateness_ms"],
-            fields["now_ms"],
-            fields["asked"],
-            fields.get("datasets", ""),
-            fields.get("is_ahead", False),
-            Limits.of(fields.get("limits", {})),
-        )
+        """From its text; one of an earlier layout may lack fields, and is only read to tell what changed."""
+        fields = {name: _tuples(value) for name, value in json.loads(text).items() if name != "layout"}
+        variables = tuple(BlankNode(name) if blank else Variable(name) for name, blank in fields["cells"]["variables"])
+        fields["cells"] = Cells(**{**fields["cells"], "variables": variables})
+        fields["sources"] = tuple(StreamedSource(**source) for source in fields["sources"])
+        fields["limits"] = Limits.of(fields.get("limits", {}))
+        return cls(**fields)
+
+
+def _tuples(value: Any) -> Any:
+    """What JSON has as lists."""
+    if isinstance(value, dict):
+        return {name: _tuples(each) for name, each in value.items()}
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def spread(

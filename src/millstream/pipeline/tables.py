@@ -15,13 +15,14 @@ that comes again is passed over, and so nothing is added twice.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -31,6 +32,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from millstream.errors import MillstreamError, OptionError
 from millstream.language.algebra import Output
+from millstream.pipeline.connect import is_connect, with_checkpoint
 
 FORMATS = ("parquet", "delta")
 _TIMES = ("at_ms", "weight")
@@ -62,7 +64,10 @@ def merge_into(
         kept: _Table = _Delta(table if "/" not in table else f"delta.`{os.path.abspath(table)}`", columns, key)
     else:
         kept = _Folder(Path(os.path.abspath(table)), columns, key)
-    return answers.writeStream.foreachBatch(partial(_apply, kept)).outputMode("append")
+    writer = answers.writeStream.outputMode("append")
+    if is_connect(answers):
+        return with_checkpoint(writer, lambda checkpoint: partial(_apply, kept, checkpoint))
+    return writer.foreachBatch(partial(_apply, kept, None))
 
 
 def _check_changes(answers: DataFrame) -> None:
@@ -90,10 +95,10 @@ class _Table(Protocol):
         """Adds changes, one a row, and becomes a version of its own at once."""
 
 
-def _apply(table: _Table, batch: DataFrame, number: int) -> None:
+def _apply(table: _Table, checkpoint: str | None, batch: DataFrame, number: int) -> None:
     """One batch of a query."""
     spark = batch.sparkSession
-    query = str(spark.sparkContext.getLocalProperty(_QUERY))
+    query = str(spark.sparkContext.getLocalProperty(_QUERY)) if checkpoint is None else _query_in(spark, checkpoint)
     # Kept, since whoever looks twice would run the whole batch twice; counted whole, or its state would not be committed.
     # What adds up to nothing stays: it says when a row last changed.
     changes = consolidated(batch, table.columns).persist()
@@ -109,6 +114,13 @@ def _apply(table: _Table, batch: DataFrame, number: int) -> None:
             table.change(changes, query, number)
     finally:
         changes.unpersist()
+
+
+@cache
+def _query_in(spark: SparkSession, checkpoint: str) -> str:
+    """The query of a checkpoint: the process of a function of Spark Connect's knows no other way to be told."""
+    [row] = spark.read.text(f"{checkpoint}/metadata").collect()
+    return str(json.loads(row[0])["id"])
 
 
 def consolidated(changes: DataFrame, columns: Sequence[str]) -> DataFrame:
