@@ -1,4 +1,4 @@
-"""Builds the syntax tree while lark parses: one method a grammar rule, no state, so that parses may run in parallel.
+"""Builds the syntax tree while the parser runs: one method a grammar rule, no state, so that parses may run in parallel.
 
 Punctuation and keywords whose terminals begin with an underscore never reach these methods; what does is kept for its
 place. Terms, expressions and patterns have builders of their own, which this one completes.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from lark import Token
 from pyoxigraph import Variable
 
 from millstream.errors import Place
@@ -24,6 +23,7 @@ from millstream.language.builder_terms import (
     place_of,
     unquote,
 )
+from millstream.language.lexer import Token
 
 
 class SyntaxBuilder(PatternBuilder):

@@ -1,15 +1,15 @@
-"""Builds groups, triples and paths of the syntax tree while lark parses."""
+"""Builds groups, triples and paths of the syntax tree while the parser runs."""
 
 from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from lark import Token
 from pyoxigraph import Variable
 
 from millstream.errors import Place
 from millstream.language import syntax as s
 from millstream.language.builder_terms import NOWHERE, RDF, Children, TermBuilder, as_variable, is_var, place_of
+from millstream.language.lexer import Token
 
 Node: TypeAlias = tuple[s.Term, tuple[s.Triple, ...]]
 """A node of a triple with the triples that its brackets or parentheses bring along."""

@@ -1,4 +1,4 @@
-"""Builds terms and expressions of the syntax tree while lark parses, and what all builders share: places, tokens."""
+"""Builds terms and expressions of the syntax tree while the parser runs, and what all builders share: places, tokens."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from lark import Token, Transformer
 from pyoxigraph import Literal, NamedNode, Variable
 
 from millstream.errors import Place
 from millstream.language import syntax as s
+from millstream.language.lexer import Token
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -25,17 +25,7 @@ Children: TypeAlias = list[Any]
 
 def place_of(token: Token, last: Token | Place | None = None) -> Place:
     """The place from a token to the end of another, or of itself."""
-    end: int | None
-    if last is None:
-        end = token.end_pos
-    elif isinstance(last, Place):
-        end = last.end
-    else:
-        end = last.end_pos
-    assert token.start_pos is not None
-    assert token.line is not None
-    assert token.column is not None
-    assert end is not None
+    end = token.end_pos if last is None else last.end if isinstance(last, Place) else last.end_pos
     return Place(token.start_pos, end, token.line, token.column)
 
 
@@ -61,7 +51,7 @@ def iri_reference(token: Token) -> s.IRIReference:
     return s.IRIReference(str(token[1:-1]), place_of(token))
 
 
-class TermBuilder(Transformer[Token, s.QueryUnit]):
+class TermBuilder:
     """Callbacks for terms and expressions."""
 
     # Terms --------------------------------------------------------------------------------------------------------
