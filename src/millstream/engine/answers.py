@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from millstream.errors import PendingLimitError
@@ -17,6 +16,9 @@ from millstream.language.algebra import Form, Query
 from millstream.operators.expressions.python_values import python_of
 from millstream.operators.rows import FOREVER, Column, Deltas
 from millstream.rdf.canonical import term_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Bindings = Mapping[str, NamedNode | BlankNode | Literal]
 
@@ -171,7 +173,7 @@ class Decoder:
 
     def bindings(self, columns: npt.NDArray[np.int64]) -> list[Bindings]:
         distinct, inverse = np.unique(columns, return_inverse=True)
-        texts = self._dictionary.decode(np.ascontiguousarray(distinct)).to_pylist()
+        texts = self._dictionary.texts(distinct)
         terms = [None if text is None else term_of(text) for text in texts]
         table = cast("list[list[int]]", np.asarray(inverse).reshape(columns.shape).tolist())
         return [
@@ -193,6 +195,8 @@ class Decoder:
         return [Answer(*answer, self._form) for answer in zip(times, weights, found, strict=True)]
 
     def table(self, emissions: list[Emission]) -> pa.Table:
+        import pyarrow as pa
+
         width = len(self._names)
         columns = np.concatenate([np.empty((0, width), np.int64), *(e.columns for e in emissions)])
         arrays = [

@@ -6,8 +6,6 @@ its own triples away.
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 import numpy.typing as npt
 from pyoxigraph import BlankNode, Variable
@@ -96,4 +94,6 @@ class Template:
 
 
 def _digest(*parts: str) -> str:
+    import hashlib  # With OpenSSL, which most queries do without.
+
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]

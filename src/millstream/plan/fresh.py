@@ -6,7 +6,6 @@ to a solution is left out, it follows from the rest: BNODE of one label is the s
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import count
@@ -30,6 +29,8 @@ def with_solutions(query: a.Query) -> a.Query:
 
 class _Patterns:
     def __init__(self, text: str) -> None:
+        import hashlib  # With OpenSSL, which most queries do without.
+
         self._seed = hashlib.sha256(text.encode()).hexdigest()[:16]
         self._calls = count(1)
 

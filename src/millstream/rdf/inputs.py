@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-import pyarrow as pa
-
 from millstream.errors import DataError
 from millstream.rdf.element import OnRejected, Rejections
 from millstream.rdf.formats import format_of_path
@@ -170,7 +168,19 @@ def is_all_there(source: object) -> bool:
     if is_readable(source):
         seekable = getattr(source, "seekable", None)
         return callable(seekable) and bool(seekable())
-    return isinstance(source, bytes | bytearray | memoryview | Sequence | pa.Table | pa.RecordBatch)
+    if is_table(source):
+        return hasattr(source, "num_rows")
+    return isinstance(source, bytes | bytearray | memoryview | Sequence)
+
+
+def is_table(source: object) -> bool:
+    """Whether a source is a table of Arrow, a batch of one, or a reader of batches."""
+    # Who has one has imported it; all others do without its 26 MB.
+    if not type(source).__module__.startswith("pyarrow."):
+        return False
+    from pyarrow import RecordBatch, RecordBatchReader, Table
+
+    return isinstance(source, Table | RecordBatch | RecordBatchReader)
 
 
 def name_of(source: object) -> str:

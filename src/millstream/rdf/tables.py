@@ -29,8 +29,6 @@ from millstream.rdf.terms import is_one_term, parse_term
 from millstream.rdf.times import MAX_MS, MIN_MS, OUT_OF_RANGE, integer_ms
 from millstream.rdf.timing import Group
 
-TABLE_TYPES = (pa.Table, pa.RecordBatch, pa.RecordBatchReader)
-
 _ROWS = 50_000
 _CHUNK = 1 << 20
 _ARROW_FILE = b"ARROW1"

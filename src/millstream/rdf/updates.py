@@ -16,9 +16,9 @@ from millstream.errors import DataError
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf.blanks import BlankScope
 from millstream.rdf.element import Rejections
-from millstream.rdf.patches import Change
 from millstream.rdf.prologue import Prologue
 from millstream.rdf.sentences import Kind, Sentence, next_sentence
+from millstream.rdf.statements import Change
 
 _BETWEEN = re.compile(rb"(?:[\s;]++|#[^\r\n]*+)*+")
 _OPERATION = re.compile(rb"\b(?P<name>insert|delete)\s++data\s*+\{\Z", re.IGNORECASE)
