@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pyoxigraph import Variable
 
@@ -141,15 +141,12 @@ class PatternBuilder(TermBuilder):
         return s.IRIReference(RDF + "type", place_of(children[0]))
 
 
-class _Bracketed:
+class _Bracketed(NamedTuple):
     """`[...]` or `(...)` as a node, with the triples inside."""
 
-    __slots__ = ("node", "place", "triples")
-
-    def __init__(self, node: s.Term, triples: tuple[s.Triple, ...], place: Place) -> None:
-        self.node = node
-        self.triples = triples
-        self.place = place
+    node: s.Term
+    triples: tuple[s.Triple, ...]
+    place: Place
 
 
 def _node(child: Any) -> Node:

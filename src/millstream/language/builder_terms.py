@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pyoxigraph import Literal, NamedNode, Variable
 
@@ -52,14 +52,12 @@ def iri_reference(token: Token) -> s.IRIReference:
 
 
 class TermBuilder:
-    """Callbacks for terms and expressions."""
+    """Callbacks for terms and expressions.
+
+    Variables stay tokens until they are used: SELECT and AS need their place, patterns do not.
+    """
 
     # Terms --------------------------------------------------------------------------------------------------------
-
-    def var(self, children: Children) -> Token:
-        """Variables stay tokens until used: SELECT and AS need their place, patterns do not."""
-        token: Token = children[0]
-        return token
 
     def iri(self, children: Children) -> s.IRI:
         (token,) = children
@@ -128,10 +126,6 @@ class TermBuilder:
         literal, *rest = children
         return _Signed(str(literal)[0], _product(_number(literal.type, str(literal)[1:]), rest))
 
-    def signed_literal(self, children: Children) -> Token:
-        token: Token = children[0]
-        return token
-
     def multiplicative(self, children: Children) -> s.Expression:
         return _product(as_variable(children[0]), children[1:])
 
@@ -183,20 +177,14 @@ class TermBuilder:
         return _Separator(unquote(children[-1]), place_of(children[0], children[-1]))
 
 
-class _Separator:
-    __slots__ = ("place", "text")
-
-    def __init__(self, text: str, place: Place) -> None:
-        self.text = text
-        self.place = place
+class _Separator(NamedTuple):
+    text: str
+    place: Place
 
 
-class _Signed:
-    __slots__ = ("product", "sign")
-
-    def __init__(self, sign: str, product: s.Expression) -> None:
-        self.sign = sign
-        self.product = product
+class _Signed(NamedTuple):
+    sign: str
+    product: s.Expression
 
 
 def _number(kind: str, lexical: str) -> Literal:
