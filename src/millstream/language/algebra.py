@@ -159,26 +159,9 @@ class Slice:
     limit: int | None
 
 
-Pattern: TypeAlias = (
-    BGP
-    | Path
-    | Join
-    | LeftJoin
-    | Filter
-    | Union
-    | Minus
-    | Graph
-    | Window
-    | Extend
-    | Values
-    | Service
-    | Group
-    | OrderBy
-    | Project
-    | Distinct
-    | Reduced
-    | Slice
-)
+Pair: TypeAlias = Join | LeftJoin | Union | Minus
+Around: TypeAlias = Filter | Graph | Window | Extend | Service | Group | OrderBy | Project | Distinct | Reduced | Slice
+Pattern: TypeAlias = BGP | Path | Values | Pair | Around
 
 
 # Queries --------------------------------------------------------------------------------------------------------------

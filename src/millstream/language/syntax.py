@@ -113,21 +113,10 @@ class WindowGraphPattern:
     place: Place = place_field()
 
 
-Element: TypeAlias = (
-    TriplesBlock
-    | GroupGraphPattern
-    | SubSelect
-    | OptionalPattern
-    | UnionPattern
-    | MinusPattern
-    | GraphPattern
-    | ServicePattern
-    | FilterElement
-    | BindElement
-    | InlineData
-    | StreamGraphPattern
-    | WindowGraphPattern
-)
+OverGroup: TypeAlias = OptionalPattern | UnionPattern | MinusPattern | GraphPattern | ServicePattern
+OverStream: TypeAlias = StreamGraphPattern | WindowGraphPattern
+Block: TypeAlias = TriplesBlock | GroupGraphPattern | SubSelect | InlineData
+Element: TypeAlias = Block | FilterElement | BindElement | OverGroup | OverStream
 
 
 # Windows and streams --------------------------------------------------------------------------------------------------
