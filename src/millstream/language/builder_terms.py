@@ -104,12 +104,8 @@ class TermBuilder:
         return s.Operation(str(operator), (as_variable(left), as_variable(right)))
 
     def in_(self, children: Children) -> s.Operation:
-        operand, _in, choices = children
-        return s.Operation("IN", (as_variable(operand), *choices))
-
-    def not_in(self, children: Children) -> s.Operation:
-        operand, _not, _in, choices = children
-        return s.Operation("NOT IN", (as_variable(operand), *choices))
+        operand, *words, choices = children
+        return s.Operation(" ".join(words).upper(), (as_variable(operand), *choices))
 
     def additive(self, children: Children) -> s.Expression:
         result: s.Expression = as_variable(children[0])
@@ -132,11 +128,8 @@ class TermBuilder:
     def not_(self, children: Children) -> s.Operation:
         return s.Operation("!", (as_variable(children[0]),))
 
-    def positive(self, children: Children) -> s.Operation:
-        return s.Operation("u+", (as_variable(children[1]),))
-
-    def negative(self, children: Children) -> s.Operation:
-        return s.Operation("u-", (as_variable(children[1]),))
+    def signed(self, children: Children) -> s.Operation:
+        return s.Operation(f"u{children[0]}", (as_variable(children[1]),))
 
     def built_in_call(self, children: Children) -> s.Call:
         name, arguments = children
@@ -154,10 +147,8 @@ class TermBuilder:
         return [as_variable(c) for c in children if not (isinstance(c, Token) and c.type == "NIL")]
 
     def exists(self, children: Children) -> s.ExistsCall:
-        return s.ExistsCall(children[1], False, place_of(children[0]))
-
-    def not_exists(self, children: Children) -> s.ExistsCall:
-        return s.ExistsCall(children[2], True, place_of(children[0]))
+        *words, group = children
+        return s.ExistsCall(group, len(words) == 2, place_of(words[0]))
 
     def aggregate(self, children: Children) -> s.AggregateCall:
         name, *rest = children
