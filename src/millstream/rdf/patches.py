@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator
 
 from millstream.errors import DataError
-from millstream.limits import DEFAULT_LIMITS, Limits
+from millstream.limits import Limits
 from millstream.rdf.blanks import BlankScope
+from millstream.rdf.bounds import ByteSource
 from millstream.rdf.documents import text_lines
 from millstream.rdf.element import Rejections
-from millstream.rdf.lines import ByteSource
 from millstream.rdf.prologue import Prologue
 from millstream.rdf.statements import Change
 
@@ -29,12 +29,7 @@ _SYSTEM_NODE = re.compile(rb"<(_:[^<>\s]++)>")
 
 
 def read_patch(
-    source: ByteSource,
-    scope: BlankScope,
-    rejections: Rejections,
-    *,
-    base: str | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    source: ByteSource, scope: BlankScope, rejections: Rejections, *, base: str | None, limits: Limits
 ) -> Iterator[Change]:
     """The changes of an RDF Patch."""
     prologue = Prologue(base, limits)
