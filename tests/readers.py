@@ -19,10 +19,33 @@ from millstream.ingest.parts import Part, parts_of
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf import BlankScope, Change, Format, OnRejected, Rejections, StreamElement, parse_time_option
 from millstream.rdf.changes import changes_in, check_change_options
+from millstream.rdf.element import without_repeats
 from millstream.rdf.grouping import check_element_option
 from millstream.rdf.inputs import ByteStream, files_of, is_readable, memory, name_of, open_file
+from millstream.rdf.times import MAX_MS, OUT_OF_RANGE
 from millstream.rdf.timing import Group, TimeOption, Timing
 from tests.named_graphs import by_graph
+
+
+class Times(Timing):
+    """Times at a rate as well, one by one; it counts through all files of a source."""
+
+    count = 0
+
+    def element(self, group: Group, rejections: Rejections) -> StreamElement | None:
+        """The element that a group is, or nothing if it has no time."""
+        rate = self.option.rate
+        if rate is None:
+            found = self.timed(group, rejections)
+        else:
+            at_ms = self.count * 1000 * rate.denominator // rate.numerator
+            if at_ms > MAX_MS:
+                text = f"{group.quads[0]} ." if group.quads else ""
+                rejections.reject(f"at this rate its time is too large: {OUT_OF_RANGE}", line=group.line, text=text)
+                return None
+            self.count += 1
+            found = group.quads, at_ms
+        return None if found is None else StreamElement(without_repeats(quad.triple for quad in found[0]), found[1])
 
 
 def read_elements(
@@ -62,10 +85,10 @@ def _elements(
     max_waiting: int,
 ) -> Iterator[StreamElement]:
     # One for each way to tell times, since files of a folder may differ in format.
-    timings: dict[TimeOption, Timing] = {}
+    timings: dict[TimeOption, Times] = {}
     for part in parts:
         for group, choice in _groups(part, element, option, max_waiting):
-            timing = timings.setdefault(choice.time, Timing(choice.time, clock_ms))
+            timing = timings.setdefault(choice.time, Times(choice.time, clock_ms))
             found = timing.element(group, part.rejections)
             if found is not None:
                 yield found
@@ -120,13 +143,13 @@ def read_changes(
 ) -> Iterator[Change]:
     """The changes of a path (file, folder or glob), bytes or file object, as objects; malformed ones are set aside."""
     check_change_options(format, time)
-    timing = None if time is None else Timing(parse_time_option(time), clock_ms)
+    timing = None if time is None else Times(parse_time_option(time), clock_ms)
     receiver = None if strict else on_rejected
     changes = _of_source(source, format, base, receiver, BlankScope(blank_prefix), limits)
     return changes if timing is None else _timed(changes, timing)
 
 
-def _timed(changes: Iterator[Change], timing: Timing) -> Iterator[Change]:
+def _timed(changes: Iterator[Change], timing: Times) -> Iterator[Change]:
     for change in changes:
         element = timing.element(Group([], change.line), Rejections(""))
         assert element is not None  # rates and clocks always have a time

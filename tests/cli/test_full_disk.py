@@ -166,7 +166,7 @@ def test_mapping_tells_it_too(folder: Path) -> None:
     found = millstream(
         "map", "rows.csv", "--template", "t.toml", "--format", "nt", "--output", "/dev/full", cwd=folder, code=STORAGE
     )
-    assert told(found.stderr) == "error: /dev/full: cannot be written: No space left on device; make room and run it again"
+    assert told(found.stderr) == "error: /dev/full: cannot be written: No space left on device; make room, run it again"
 
 
 @pytest.mark.long

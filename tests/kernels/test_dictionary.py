@@ -125,6 +125,7 @@ def test_an_unbound_id_has_its_own_kind_and_decodes_to_null() -> None:
     ids = ids_of(-1, dictionary.encode_one("<http://a>"), -1)
     assert kind(ids).tolist() == [Kind.UNBOUND, Kind.IRI, Kind.UNBOUND]
     assert dictionary.decode(ids).to_pylist() == [None, "<http://a>", None]
+    assert dictionary.texts(ids) == [None, "<http://a>", None]
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SPARK_HOME = Path(pyspark.__path__[0])
 CLUSTER = "local-cluster[2,1,1024]"
 BARE = Path(sys.base_prefix) / "bin"
-PACKED = ("millstream", "pyoxigraph", "lark")
+PACKED = ("millstream", "pyoxigraph")
 
 
 @pytest.fixture(autouse=True)

@@ -140,9 +140,9 @@ def restore_lane(lane: Lane, state: dict[str, Any], dictionary: Dictionary) -> N
 def _plain(columns: Columns, dictionary: Dictionary) -> dict[str, Any]:
     found: dict[str, Any] = {"elements": columns.elements, "first": columns.first}
     found |= {name: getattr(columns, name).tolist() for name in _NUMBERS if getattr(columns, name) is not None}
-    found["terms"] = dictionary.decode(np.ascontiguousarray(columns.triples.ravel())).to_pylist()
+    found["terms"] = dictionary.texts(columns.triples.ravel())
     if columns.graph is not None:
-        found["graph"] = dictionary.decode(columns.graph).to_pylist()
+        found["graph"] = dictionary.texts(columns.graph)
     if columns.rate is not None:
         found["rate"] = str(columns.rate)
     return found

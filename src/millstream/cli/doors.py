@@ -6,9 +6,9 @@ the engine; on a terminal there are short pauses, so that one can follow.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from time import sleep
+from typing import Literal
 
 from rich.console import Console
 from rich.text import Text
@@ -38,40 +38,35 @@ WHERE {
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """Something that enters the engine at a time, and how to say it."""
+    """Something that enters the engine at a time, by one of its calls, and how to say it."""
 
     at_ms: int
-    subject: str
-    predicate: str
-    object: str
+    call: Literal["push", "insert", "delete"]
+    triple: str
     said: str
-    offer: Callable[[Engine, str, int], None]
 
     def happen(self, engine: Engine) -> None:
-        self.offer(engine, triple_of(self.subject, self.predicate, self.object), self.at_ms)
+        stream = (STREAM,) if self.call == "push" else ()
+        getattr(engine, self.call)(*stream, self.triple, at_ms=self.at_ms)
+
+
+def triple_of(subject: str, predicate: str, object: str) -> str:
+    """N-Triples of three local names."""
+    return f"<{OFFICE}{subject}> <{OFFICE}{predicate}> <{OFFICE}{object}> ."
 
 
 def _seen(at_ms: int, person: str, room: str) -> Happening:
-    def push(engine: Engine, triple: str, at_ms: int) -> None:
-        engine.push(STREAM, triple, at_ms=at_ms)
-
-    return Happening(at_ms, person, "seenIn", room, f"{person} is seen in the {room}", push)
+    return Happening(at_ms, "push", triple_of(person, "seenIn", room), f"{person} is seen in the {room}")
 
 
 def _locked(at_ms: int, room: str, next_room: str) -> Happening:
-    def delete(engine: Engine, triple: str, at_ms: int) -> None:
-        engine.delete(triple, at_ms=at_ms)
-
     said = f"the door from the {room} to the {next_room} is locked: the floor plan changes"
-    return Happening(at_ms, room, "doorTo", next_room, said, delete)
+    return Happening(at_ms, "delete", triple_of(room, "doorTo", next_room), said)
 
 
 def _opened(at_ms: int, room: str, next_room: str) -> Happening:
-    def insert(engine: Engine, triple: str, at_ms: int) -> None:
-        engine.insert(triple, at_ms=at_ms)
-
     said = f"the door from the {room} to the {next_room} is open again"
-    return Happening(at_ms, room, "doorTo", next_room, said, insert)
+    return Happening(at_ms, "insert", triple_of(room, "doorTo", next_room), said)
 
 
 DOORS = (("lobby", "hall"), ("hall", "lab"), ("hall", "kitchen"))
@@ -146,8 +141,3 @@ def _sentence(answer: Answer) -> str:
 def _pause(console: Console) -> None:
     if console.is_terminal:
         sleep(PAUSE_S)
-
-
-def triple_of(subject: str, predicate: str, object: str) -> str:
-    """N-Triples of three local names."""
-    return f"<{OFFICE}{subject}> <{OFFICE}{predicate}> <{OFFICE}{object}> ."

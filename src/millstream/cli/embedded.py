@@ -9,8 +9,6 @@ import threading
 import time
 from collections.abc import Callable
 
-import numpy as np
-
 from millstream.cli.arguments import GraphSource, StreamSource
 from millstream.cli.checkpoint import Checkpoint, Saved, lane_state, restore_lane
 from millstream.cli.outputs import Run
@@ -155,8 +153,8 @@ class _Embedded:
             raise LateElementError(f"{name}: {reason}") if is_late else DataError(reason, source=name)
         self._lane_late += is_late
         self._lane_set_aside += not is_late
-        rows = [self._engine.arrivals.dictionary.decode(np.ascontiguousarray(row)) for row in element.triples[:10]]
-        text = "\n".join(" ".join(map(str, row.to_pylist())) + " ." for row in rows)
+        rows = [self._engine.arrivals.dictionary.texts(row) for row in element.triples[:10]]
+        text = "\n".join(" ".join(map(str, row)) + " ." for row in rows)
         self._run.set_aside(Rejected(name, None, None, reason, bounded(text)))
 
     def _set_aside(self, rejected: Rejected) -> None:

@@ -18,5 +18,5 @@ def choose_engine(name: str | None) -> str:
         return name or "spark"
     if name == "spark":
         fail(f"--engine spark: {' and '.join(missing)} cannot be found; {INSTALL}, or use --engine embedded")
-    note("note", f"Spark is not installed, so this runs in one process (--engine embedded); for Spark: {INSTALL}", "bold")
+    note("note", f"Spark is not installed, so this runs in one process (--engine embedded); for Spark: {INSTALL}")
     return "embedded"

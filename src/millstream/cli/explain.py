@@ -9,9 +9,8 @@ from rich.text import Text
 from millstream.cli.queries import read_query
 from millstream.cli.terminal import note, output
 from millstream.engine import Engine
-from millstream.errors import QueryError, UnsupportedQueryError
+from millstream.errors import UnsupportedQueryError
 from millstream.plan.explain import explain
-from millstream.plan.passes import query_of
 
 
 def explain_file(path: str, cells: int | None = None) -> None:
@@ -20,10 +19,7 @@ def explain_file(path: str, cells: int | None = None) -> None:
     With a number of cells, how Spark would cut the work into them comes last.
     """
     file = read_query(path)
-    try:
-        query = query_of(file.text)
-    except QueryError as error:
-        file.fail(error)
+    query = file.query
     refused: UnsupportedQueryError | None = None
     try:
         # What the engine adds to the explanation is how it runs the query.
@@ -36,6 +32,6 @@ def explain_file(path: str, cells: int | None = None) -> None:
         run += f"\n\n{explain_cells(query, cells)}"
     output().print(Text(explain(replace(query, warnings=())) + run))
     for warning in query.warnings:
-        note("warning", str(warning), "bold yellow")
+        note("warning", str(warning))
     if refused is not None:
-        note("not run yet", f"{file.name}: {refused}", "bold yellow")
+        note("not run yet", f"{file.name}: {refused}")

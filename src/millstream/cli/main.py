@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from millstream.cli.terminal import tolerate_any_encoding
-
-INTERRUPTED = 130
+from millstream.cli.terminal import INTERRUPTED, tolerate_any_encoding
 
 app = typer.Typer(
     name="millstream",
@@ -27,6 +25,10 @@ def main() -> None:
         app(prog_name="millstream")
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+
+
+def _option(metavar: str, help: str) -> Any:
+    return typer.Option(metavar=metavar, help=help)
 
 
 def _print_version(asked: bool) -> None:
@@ -52,74 +54,53 @@ def run(
         list[str], typer.Argument(metavar="QUERY.rq", help="Files with a query each; - reads standard input.")
     ],
     stream: Annotated[
-        list[str] | None,
-        typer.Option(metavar="IRI=PATH", help="Where the elements of a stream are: a file, folder, glob or -. Repeatable."),
+        list[str] | None, _option("IRI=PATH", "Where the elements of a stream are: a file, folder, glob or -. Repeatable.")
     ] = None,
     dataset: Annotated[
-        list[str] | None,
-        typer.Option(metavar="[GRAPH=]PATH", help="RDF loaded first, into the default graph or a named one. Repeatable."),
+        list[str] | None, _option("[GRAPH=]PATH", "RDF loaded first, into the default graph or a named one. Repeatable.")
     ] = None,
     changes: Annotated[
-        list[str] | None,
-        typer.Option(metavar="[GRAPH=]PATH", help="Changes of a dataset: RDF Patch or SPARQL Update data. Repeatable."),
+        list[str] | None, _option("[GRAPH=]PATH", "Changes of a dataset: RDF Patch or SPARQL Update data. Repeatable.")
     ] = None,
     time: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="When elements happened: prov, predicate:IRI, column, arrival or rate:N."),
+        str | None, _option("TIME", "When elements happened: prov, predicate:IRI, column, arrival or rate:N.")
     ] = None,
     changes_time: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="When changes happened: rate:N or arrival. Default: as --time, else at once."),
+        str | None, _option("TIME", "When changes happened: rate:N or arrival. Default: as --time, else at once.")
     ] = None,
-    element: Annotated[
-        str | None, typer.Option(metavar="WHAT", help="What an element is: graph, line, subject or file.")
-    ] = None,
+    element: Annotated[str | None, _option("WHAT", "What an element is: graph, line, subject or file.")] = None,
     input_format: Annotated[
-        str | None,
-        typer.Option(metavar="FORMAT", help="Format of the streams, where names do not tell. Default for -: nquads."),
+        str | None, _option("FORMAT", "Format of the streams, where names do not tell. Default for -: nquads.")
     ] = None,
     engine: Annotated[
-        str | None,
-        typer.Option(metavar="ENGINE", help="spark, or embedded for this process alone. Default: spark if it is installed."),
+        str | None, _option("ENGINE", "spark, or embedded for this process alone. Default: spark if it is installed.")
     ] = None,
-    master: Annotated[str, typer.Option(metavar="URL", help="The Spark master.")] = "local[2]",
+    master: Annotated[str, _option("URL", "The Spark master.")] = "local[2]",
     cells: Annotated[int | None, typer.Option(metavar="N", min=1, help="How many parts Spark cuts the work into.")] = None,
     checkpoint: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Keep the state there, and go on from it if it is there already.")
+        str | None, _option("DIR", "Keep the state there, and go on from it if it is there already.")
     ] = None,
-    checkpoint_every: Annotated[str, typer.Option(metavar="DURATION", help="How often the state is kept.")] = "10s",
+    checkpoint_every: Annotated[str, _option("DURATION", "How often the state is kept.")] = "10s",
     follow: Annotated[
-        bool,
-        typer.Option("--follow/--once", help="Wait for more files or input until interrupted, or end with the input."),
+        bool, typer.Option("--follow/--once", help="Wait for more files or input until interrupted, or end with the input.")
     ] = False,
-    idle: Annotated[
-        str, typer.Option(metavar="DURATION", help="With --follow: how long a silent source holds the others back.")
-    ] = "10s",
-    lateness: Annotated[
-        str, typer.Option(metavar="DURATION", help="How far behind its own source's newest element one may come.")
-    ] = "0s",
+    idle: Annotated[str, _option("DURATION", "With --follow: how long a silent source holds the others back.")] = "10s",
+    lateness: Annotated[str, _option("DURATION", "How far behind its own source's newest element one may come.")] = "0s",
     max_jump: Annotated[
-        str | None,
-        typer.Option(metavar="DURATION", help="How far ahead of all before it an element may be; beyond, it is set aside."),
+        str | None, _option("DURATION", "How far ahead of all before it an element may be; beyond, it is set aside.")
     ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option(metavar="PATH", help="Where answers go; a folder for several queries."),
-    ] = None,
+    output: Annotated[str | None, _option("PATH", "Where answers go; a folder for several queries.")] = None,
     format: Annotated[
         str | None,
-        typer.Option(
-            metavar="FORMAT",
-            help="table, csv, tsv, json, ndjson, nquads or parquet. Default: by --output; a table on a terminal, else csv.",
+        _option(
+            "FORMAT",
+            "table, csv, tsv, json, ndjson, nquads or parquet. Default: by --output; a table on a terminal, else csv.",
         ),
     ] = None,
-    dead_letter: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Where malformed and late input goes, as JSON lines.")
-    ] = None,
+    dead_letter: Annotated[str | None, _option("PATH", "Where malformed and late input goes, as JSON lines.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="End with code 1 at the first malformed or late input.")] = False,
     limit: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="A limit on input or values, see docs/security.md. Repeatable."),
+        list[str] | None, _option("NAME=VALUE", "A limit on input or values, see docs/security.md. Repeatable.")
     ] = None,
 ) -> None:
     """Run queries over streams; each answers as its input comes.
@@ -187,15 +168,11 @@ def explain(
 @app.command("map")
 def map_rows(
     rows: Annotated[str, typer.Argument(metavar="INPUT.csv", help="CSV or JSON lines: a file, folder, glob or -.")],
-    template: Annotated[str, typer.Option(metavar="TEMPLATE.toml", help="What a row becomes; see docs/mapping.md.")],
-    output: Annotated[str, typer.Option(metavar="PATH", help="Where elements go.")] = "-",
-    format: Annotated[
-        str, typer.Option(metavar="FORMAT", help="nquads, with a graph and a time an element, or ntriples.")
-    ] = "nquads",
-    input_format: Annotated[
-        str | None, typer.Option(metavar="FORMAT", help="csv or jsonl. Default: as the input is named, else csv.")
-    ] = None,
-    dead_letter: Annotated[str | None, typer.Option(metavar="PATH", help="Where malformed rows go, as JSON lines.")] = None,
+    template: Annotated[str, _option("TEMPLATE.toml", "What a row becomes; see docs/mapping.md.")],
+    output: Annotated[str, _option("PATH", "Where elements go.")] = "-",
+    format: Annotated[str, _option("FORMAT", "nquads, with a graph and a time an element, or ntriples.")] = "nquads",
+    input_format: Annotated[str | None, _option("FORMAT", "csv or jsonl. Default: as the input is named, else csv.")] = None,
+    dead_letter: Annotated[str | None, _option("PATH", "Where malformed rows go, as JSON lines.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="End with code 1 at the first malformed row.")] = False,
 ) -> None:
     """Turn rows into stream elements, which run reads.
@@ -209,9 +186,7 @@ def map_rows(
 
 @app.command()
 def demo(
-    engine: Annotated[
-        str | None, typer.Option(metavar="ENGINE", help="spark, or embedded: a smaller demo in this process alone.")
-    ] = None,
+    engine: Annotated[str | None, _option("ENGINE", "spark, or embedded: a smaller demo in this process alone.")] = None,
 ) -> None:
     """Show a query answered live: taxi rides through Spark on this machine."""
     from millstream.cli import doors, taxis
@@ -235,13 +210,11 @@ def bench(
         bool, typer.Option("--huge", help="Sizes of the papers, as far as memory allows; a quarter of an hour each.")
     ] = False,
     output: Annotated[
-        str | None,
-        typer.Option(metavar="DIR", help="Where reports go. Default: docs/benchmarks for all of a group, else build/bench."),
+        str | None, _option("DIR", "Where reports go. Default: docs/benchmarks for all of a group, else build/bench.")
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="Say what there is and exit.")] = False,
     suites: Annotated[
-        str | None,
-        typer.Option(metavar="PATH", help="Real data to run on as well; default: MILLSTREAM_SUITES, or beside the clone."),
+        str | None, _option("PATH", "Real data to run on as well; default: MILLSTREAM_SUITES, or beside the clone.")
     ] = None,
 ) -> None:
     """Measure millstream beside its peers, from a clone: tables, charts and a report each.

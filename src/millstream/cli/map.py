@@ -11,10 +11,10 @@ from pathlib import Path
 import typer
 
 from millstream.cli.arguments import check_path
-from millstream.cli.run import DATA, STORAGE, close_standard_output, shown
+from millstream.cli.run import ENDINGS, ended_by, shown
 from millstream.cli.sources import StandardInput
 from millstream.cli.terminal import fail, note
-from millstream.errors import DataError, OptionError, StorageError
+from millstream.errors import OptionError
 from millstream.output import DeadLetters
 from millstream.output.files import STANDARD, open_output
 from millstream.rdf import Format, OnRejected, Rejected, Rejections, format_of_path
@@ -40,7 +40,7 @@ def map_files(
         set_aside += 1
         letters.add(rejected)
 
-    code, how = 0, "done"
+    how, code = "done", 0
     try:
         found = _template(template)
         graphs, lines = _chosen("--format", format, _FORMATS), _chosen("--input-format", input_format, _INPUT_FORMATS)
@@ -53,22 +53,13 @@ def map_files(
             file.flush()
     except OptionError as error:
         fail(str(error))
-    except DataError as error:
-        code, how = DATA if strict else 2, "failed"
-        note("error", str(error), "bold red")
-    except StorageError as error:
-        code, how = STORAGE, "failed"
-        close_standard_output()
-        note("error", f"{error}; make room and run it again", "bold red")
-    except BrokenPipeError:
-        close_standard_output()
-    except KeyboardInterrupt:
-        code, how = 130, "stopped"
+    except ENDINGS as error:
+        how, code = ended_by(error, str(error), "run it again", strict=strict)
     if dead_letter is None:
         for rejected in letters.first:
-            note("set aside", shown(rejected), "bold yellow")
+            note("set aside", shown(rejected))
     there = f" in {dead_letter}" if dead_letter is not None and set_aside else ""
-    note(how, f"{counts.rows:,} rows, {counts.triples:,} triples; {set_aside:,} set aside{there}", "bold")
+    note(how, f"{counts.rows:,} rows, {counts.triples:,} triples; {set_aside:,} set aside{there}")
     if code:
         raise typer.Exit(code)
 

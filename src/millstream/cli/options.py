@@ -10,13 +10,12 @@ from pathlib import Path, PurePath
 from millstream.cli.arguments import GraphSource, StreamSource, check_path
 from millstream.cli.queries import read_query
 from millstream.cli.terminal import note
-from millstream.errors import OptionError, QueryError
+from millstream.errors import OptionError
 from millstream.language import algebra
 from millstream.language.algebra import Form
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.output.files import STANDARD
 from millstream.output.formats import OutputFormat, named_output
-from millstream.plan.passes import query_of
 from millstream.rdf import parse_time_option
 from millstream.rdf.grouping import check_element_option
 from millstream.rdf.timing import TimeKind
@@ -88,13 +87,9 @@ def read_queries(paths: list[str]) -> tuple[RunQuery, ...]:
     found = []
     for path in paths:
         file = read_query(path)
-        try:
-            query = query_of(file.text)
-        except QueryError as error:
-            file.fail(error)
-        for warning in query.warnings:
-            note("warning", f"{file.name}: {warning}", "bold yellow")
-        found.append(RunQuery("query" if path == STANDARD else PurePath(path).stem, file.text, query))
+        for warning in file.query.warnings:
+            note("warning", f"{file.name}: {warning}")
+        found.append(RunQuery("query" if path == STANDARD else PurePath(path).stem, file.text, file.query))
     return tuple(found)
 
 
@@ -157,6 +152,6 @@ def _warn_about_streams(options: RunOptions) -> None:
     read = {window.stream.value: query.name for query in options.queries for window in query.query.windows}
     for iri, name in read.items():
         if iri not in given:
-            note("warning", f"{name} reads the stream <{iri}>, which has no --stream: it stays empty", "bold yellow")
+            note("warning", f"{name} reads the stream <{iri}>, which has no --stream: it stays empty")
     for iri in given - read.keys():
-        note("warning", f"no query reads the stream <{iri}>", "bold yellow")
+        note("warning", f"no query reads the stream <{iri}>")

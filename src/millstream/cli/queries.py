@@ -1,37 +1,38 @@
-"""Query files: their text, and their errors as messages that name the file."""
+"""Query files: what they say, and their errors as messages that name the file."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple
 
 from millstream.cli.terminal import fail
 from millstream.errors import QueryError
+from millstream.language.algebra import Query
+from millstream.output.files import STANDARD
+from millstream.plan.passes import query_of
 
 
-@dataclass(frozen=True, slots=True)
-class QueryFile:
-    """The text of a query and what to call it in messages."""
+class QueryFile(NamedTuple):
+    """A query, and what to call it in messages."""
 
     name: str
     text: str
-
-    def fail(self, error: QueryError) -> NoReturn:
-        """Ends the command with what is wrong, where, and the line it stands in."""
-        fail(f"{self.name}: {error}")
+    query: Query
 
 
 def read_query(path: str) -> QueryFile:
-    """The query in a file; `-` is standard input."""
-    name = "<standard input>" if path == "-" else path
+    """The query in a file; `-` is standard input. What is wrong with it ends the command."""
+    name = "<standard input>" if path == STANDARD else path
     try:
-        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        data = sys.stdin.buffer.read() if path == STANDARD else Path(path).read_bytes()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         fail(f"{name}: cannot be read: {reason[:1].lower()}{reason[1:]}.")
     try:
-        return QueryFile(name, data.decode("utf-8"))
+        text = data.decode("utf-8")
+        return QueryFile(name, text, query_of(text))
     except UnicodeDecodeError as error:
         fail(f"{name}: not UTF-8 text: the byte at offset {error.start} cannot be read.")
+    except QueryError as error:
+        fail(f"{name}: {error}")

@@ -15,22 +15,16 @@ import typer
 from millstream.cli.options import RunOptions
 from millstream.cli.outputs import Run, Stopped
 from millstream.cli.progress import Progress
-from millstream.cli.terminal import note
+from millstream.cli.terminal import DATA, INTERRUPTED, STORAGE, USAGE, note
 from millstream.errors import DataError, LateElementError, MillstreamError, QueryError, StorageError
 from millstream.rdf import Rejected
-
-DATA = 1
-"""The exit code for bad data in a strict run."""
-STORAGE = 3
-"""The exit code when something could not be written, as on a full disk."""
-INTERRUPTED = 130
 
 
 def execute(options: RunOptions, engine: str) -> None:
     """Runs, and ends the command with the code that says how it went."""
     progress = Progress()
     run = Run(options, progress=progress.show, before_output=progress.clear)
-    how, code, trouble = "done", 0, None
+    how, code = "done", 0
     try:
         with _stopping(run):
             try:
@@ -40,29 +34,37 @@ def execute(options: RunOptions, engine: str) -> None:
             finally:
                 progress.clear()
                 run.close()
-    except (DataError, LateElementError) as error:
-        how, code, trouble = "failed", DATA if options.strict else 2, str(error)
-    except StorageError as error:
-        again = "the same command then goes on from its checkpoint" if options.checkpoint is not None else "run it again"
-        how, code, trouble = "failed", STORAGE, f"{error}; make room, {again}"
-        close_standard_output()
-    except KeyboardInterrupt:
-        how, code = "stopped", INTERRUPTED
-    except BrokenPipeError:
-        close_standard_output()
-    except MillstreamError as error:
+    except ENDINGS as error:
+        again = "run it again" if options.checkpoint is None else "the same command then goes on from its checkpoint"
         name = f"{options.queries[0].name}: " if isinstance(error, QueryError) and len(options.queries) == 1 else ""
-        how, code, trouble = "failed", 2, f"{name}{error}"
-    if trouble is not None:
-        note("error", trouble, "bold red")
+        how, code = ended_by(error, f"{name}{error}", again, strict=options.strict)
     if run.sinks:
         if options.dead_letter is None:
             for rejected in run.dead_letters.first:
-                note("set aside", shown(rejected), "bold yellow")
+                note("set aside", shown(rejected))
         summary = progress.summary(run.counts, options.queries, how, options.dead_letter)
-        note(summary.partition(":")[0], summary.partition(": ")[2], "bold")
+        note(summary.partition(":")[0], summary.partition(": ")[2])
     if code:
         raise typer.Exit(code)
+
+
+ENDINGS = (MillstreamError, KeyboardInterrupt, BrokenPipeError)
+"""What may end a command before its end."""
+
+
+def ended_by(error: BaseException, message: str, again: str, *, strict: bool) -> tuple[str, int]:
+    """How a command ended, in a word, and its exit code; says what went wrong, if anything did."""
+    if isinstance(error, KeyboardInterrupt):
+        return "stopped", INTERRUPTED
+    if isinstance(error, BrokenPipeError | StorageError):
+        _close_standard_output()
+    if isinstance(error, BrokenPipeError):
+        return "done", 0
+    if isinstance(error, StorageError):
+        note("error", f"{message}; make room, {again}")
+        return "failed", STORAGE
+    note("error", message)
+    return "failed", DATA if strict and isinstance(error, DataError | LateElementError) else USAGE
 
 
 def _run_on(engine: str, run: Run) -> None:
@@ -96,7 +98,7 @@ def _stopping(run: Run) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def close_standard_output() -> None:
+def _close_standard_output() -> None:
     """Nobody reads any more: what is still buffered must not be written when the process ends."""
     with open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -83,15 +83,13 @@ class _SparkRun:
         self._read_letters: set[str] = set(self._record.letters)
         self._elements: list[int] = [0] * len(run.options.queries)
         self._clocks: list[int | None] = [None] * len(run.options.queries)
-
         self._sources: dict[int, tuple[StreamedSource, ...]] = {}
         self._flushed: dict[int, list[pa.Table]] = {}
 
     def run(self) -> None:
         try:
             self._check_sources()
-            self._check_checkpoint()
-            self._check_plans()
+            self._check_checkpoints()
             self._folder.mkdir(parents=True, exist_ok=True)
             self._run.open(self._record.positions)
             self._run.counts.answers = list(self._record.answers or self._run.counts.answers)
@@ -116,13 +114,23 @@ class _SparkRun:
                 spool.close()
             shutil.rmtree(self._temporary, ignore_errors=True)
 
-    def _check_checkpoint(self) -> None:
-        for number, query in enumerate(self._options.queries):
-            folder = self._folder / f"{number}-{query.name}"
+    def _checkpoint_of(self, number: int) -> Path:
+        return self._folder / f"{number}-{self._options.queries[number].name}"
+
+    def _check_checkpoints(self) -> None:
+        """Refuses checkpoints that are damaged, or another job's, as far as that can be known before Spark is started."""
+        options = self._options
+        for number, query in enumerate(options.queries):
+            folder = self._checkpoint_of(number)
             self._goes_on = self._goes_on or folder.exists()
             check_checkpoint(folder)
             self._record.check(number, folder)
-            _plan_before(folder / _PLAN)
+            if _plan_before(folder / _PLAN) is not None:
+                before, cells = (folder / _PLAN).read_text(), options.cells or DEFAULT_CELLS
+                try:
+                    check_plan(before, text=query.text, cells=cells, lateness_ms=options.lateness_ms)
+                except SnapshotError as error:
+                    raise SnapshotError(f"{self._folder}: {error}") from None
 
     def damage(self, text: str) -> SnapshotError | None:
         """What is wrong with the checkpoint that the run went on from, if a failure is about that."""
@@ -161,18 +169,6 @@ class _SparkRun:
                     "run them with --engine embedded, or write the triples to files and read those."
                 )
 
-    def _check_plans(self) -> None:
-        """Refuses checkpoints that another job wrote, as far as that can be known before Spark is started."""
-        options = self._options
-        for number, query in enumerate(options.queries):
-            plan = self._folder / f"{number}-{query.name}" / _PLAN
-            if _plan_before(plan) is not None:
-                cells = options.cells or DEFAULT_CELLS
-                try:
-                    check_plan(plan.read_text(), text=query.text, cells=cells, lateness_ms=options.lateness_ms)
-                except SnapshotError as error:
-                    raise SnapshotError(f"{self._folder}: {error}") from None
-
     def _tells(self, query: int, stream: str | None) -> bool:
         """Whether what is wrong with a stream is told by this query: by the first that reads it, since all see the same."""
         readers = (n for n, q in enumerate(self._options.queries) if stream in {w.stream.value for w in q.query.windows})
@@ -189,17 +185,14 @@ class _SparkRun:
         self._show("starting the query ..." if len(self._options.queries) == 1 else "starting the queries ...")
         inputs = self._inputs()
         for number, query in enumerate(self._options.queries):
-            checkpoint = self._folder / f"{number}-{query.name}"
+            checkpoint = self._checkpoint_of(number)
             job = self._job(spark, number, inputs, checkpoint / _PLAN)
             self._check_same(checkpoint / _PLAN, job)
             self._sources[number] = job.spread.sources
             writer = job.packed.writeStream.queryName(f"{number}-{query.name}").option("checkpointLocation", str(checkpoint))
             writer = writer.foreachBatch(partial(self._written, number))
-            if self._options.follow:
-                writer = writer.trigger(processingTime="0 seconds")
-            else:
-                writer = writer.trigger(availableNow=True)
-            started.append(writer.start())
+            trigger = {"processingTime": "0 seconds"} if self._options.follow else {"availableNow": True}
+            started.append(writer.trigger(**trigger).start())
         return started
 
     def _job(self, spark: SparkSession, number: int, inputs: dict[str, str], plan: Path) -> Job:
@@ -213,9 +206,7 @@ class _SparkRun:
         changes = {}
         for i, source in enumerate(options.changes, len(options.streams) + 1):
             changes[source.graph] = self._files(inputs[source.path], number, i, time=options.changes_time)
-        datasets: dict[str | None, object] = {}
-        for source in options.datasets:
-            datasets[source.graph] = inputs[source.path]
+        datasets: dict[str | None, object] = {source.graph: inputs[source.path] for source in options.datasets}
         return plan_job(
             query.text,
             streams,

@@ -12,8 +12,7 @@ import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -102,7 +101,10 @@ def _run(console: Console, folder: Path) -> None:
 
     heading(console, "The answer, as it changes")
     began = time.monotonic()
-    with Status("starting Spark on this machine ...", console=console) if console.is_terminal else _said(console):
+    starting = "starting Spark on this machine ..."
+    if not console.is_terminal:
+        console.print(starting)
+    with Status(starting, console=console) if console.is_terminal else nullcontext():
         with said_to(folder / "spark.log"):
             spark = pipeline.session(os.environ.get("MILLSTREAM_MASTER", "local[2]"), dedicated=True)
         ready = time.monotonic()
@@ -177,9 +179,3 @@ def _name(term: str) -> str:
 
 def _number(term: str) -> int:
     return int(term.split('"')[1])
-
-
-@contextmanager
-def _said(console: Console) -> Iterator[None]:
-    console.print("starting Spark on this machine ...")
-    yield

@@ -14,8 +14,9 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
-USAGE = 2
-"""The exit code for a command or query that is wrong."""
+# Exit codes: bad data in a strict run, a wrong command or query, what cannot be written (as on a full disk), Ctrl-C.
+DATA, USAGE, STORAGE, INTERRUPTED = 1, 2, 3, 130
+_STYLES = {"error": "bold red", "warning": "bold yellow", "set aside": "bold yellow", "not run yet": "bold yellow"}
 
 
 def output() -> Console:
@@ -23,20 +24,16 @@ def output() -> Console:
     return Console(highlight=False, soft_wrap=True, emoji=False)
 
 
-def errors() -> Console:
-    """Standard error as it is now."""
-    return Console(highlight=False, soft_wrap=True, emoji=False, stderr=True)
-
-
-def note(kind: str, message: str, style: str) -> None:
+def note(kind: str, message: str) -> None:
     """One remark on standard error, its kind set off: `warning: ...`."""
-    errors().print(Text.assemble((f"{kind}: ", style), message))
+    console = Console(highlight=False, soft_wrap=True, emoji=False, stderr=True)
+    console.print(Text.assemble((f"{kind}: ", _STYLES.get(kind, "bold")), message))
 
 
-def fail(message: str, code: int = USAGE) -> NoReturn:
+def fail(message: str) -> NoReturn:
     """Ends the command with one message and no traceback."""
-    note("error", message, "bold red")
-    raise typer.Exit(code)
+    note("error", message)
+    raise typer.Exit(USAGE)
 
 
 def heading(console: Console, title: str) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import pyarrow as pa
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from millstream.errors import PendingLimitError
@@ -16,6 +15,9 @@ from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.terms import term_of
 from millstream.language.algebra import Form, Query
 from millstream.operators.expressions.python_values import python_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Bindings = Mapping[str, NamedNode | BlankNode | Literal]
 
@@ -89,6 +91,8 @@ class Decoder:
 
     def table(self, rows: Deltas) -> pa.Table:
         """Emitted rows as Arrow."""
+        import pyarrow as pa
+
         columns = [self._dictionary.decode(column) for column in rows.columns.T]
         return pa.Table.from_arrays([pa.array(rows.tick >> 2), pa.array(rows.weight), *columns], self._names)
 

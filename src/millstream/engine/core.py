@@ -12,7 +12,6 @@ from threading import RLock
 from typing import Any, TypeAlias
 
 import numpy as np
-import pyarrow as pa
 
 from millstream.engine.answers import Pending
 from millstream.engine.datasets import Graph, Triples
@@ -403,6 +402,8 @@ class Core:
 
     def load(self, state: dict[str, Any]) -> None:
         """Takes what a core with the same options dumped."""
+        import pyarrow as pa
+
         some, texts, until = state["terms"]
         ids = stored.column(some)
         terms = texts.decode().split("\n") if len(ids) else []

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from time import sleep
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from millstream.engine.answers import Answer
 from millstream.engine.arrivals import Arrivals
@@ -24,7 +23,6 @@ from millstream.engine.turns import delivering, serialised
 from millstream.errors import OptionError
 from millstream.ingest import Chunk, Want, chunks_of, quads_of
 from millstream.ingest.chunk import known
-from millstream.ingest.clean_tables import largest_time
 from millstream.ingest.intake import Encoder
 from millstream.ingest.ordering import Ordering
 from millstream.kernels.elements import Elements, Intake
@@ -32,6 +30,9 @@ from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.operators import stored
 from millstream.operators.rows import ELEMENT, GRID, tick, time_of
 from millstream.rdf import Rejected
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 DEFAULT_MAX_PENDING = 10_000_000
 _IDLE_S = 0.1
@@ -215,6 +216,10 @@ class Engine:
     @serialised
     def push_table(self, stream: str, table: pa.Table) -> None:
         """Elements as Arrow: s, p, o in N-Triples syntax, at_ms, and optionally element, equal within an element."""
+        import pyarrow as pa
+
+        from millstream.ingest.clean_tables import largest_time
+
         if isinstance(table, pa.Table | pa.RecordBatch) and self._caution.may_overflow(largest_time(table)):
             # What is wrong with a table makes it several parts, and all of them are taken or none.
             self._caution.try_out(lambda engine: engine.read(stream, table))

@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from millstream.engine.answer_order import as_change
 from millstream.engine.answers import Answer, Decoder, triple_of, truth_of
-from millstream.engine.frames import installed, typed
 from millstream.engine.turns import delivering, serialised
 from millstream.kernels.emission import Kept
 from millstream.language import algebra as a
 from millstream.language.printer import Printer
 from millstream.operators import stored
 from millstream.operators.rows import ELEMENT, MOST_MS, Deltas
-from millstream.plan.explain import explain
-from millstream.plan.explain_plan import explain_plan
 from millstream.plan.passes import plan_of
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from millstream.engine.core import Core, Stream
     from millstream.engine.family import Family, Member
     from millstream.engine.run import QueryRun
@@ -79,6 +76,9 @@ class ContinuousQuery:
     @serialised
     def explain(self) -> str:
         """The query and how it is run, as readable text."""
+        from millstream.plan.explain import explain
+        from millstream.plan.explain_plan import explain_plan
+
         options, printer = self._core.options, Printer(dict(self.query.prefixes))
         run = explain_plan(
             plan_of(self.query),
@@ -122,12 +122,18 @@ class ContinuousQuery:
 
     def to_pandas(self) -> Any:
         """What `take_table` gives, as a data frame of pandas: columns of numbers, booleans, dates and strings."""
+        import pyarrow as pa
+
+        from millstream.engine.frames import installed, typed
+
         pandas = installed("pandas")
         nullable = {pa.int64(): pandas.Int64Dtype(), pa.bool_(): pandas.BooleanDtype()}
         return typed(self.take_table()).to_pandas(types_mapper=nullable.get)
 
     def to_polars(self) -> Any:
         """What `take_table` gives, as a data frame of polars: columns of numbers, booleans, dates and strings."""
+        from millstream.engine.frames import installed, typed
+
         polars = installed("polars")
         return polars.from_arrow(typed(self.take_table()))
 

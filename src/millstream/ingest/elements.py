@@ -37,7 +37,6 @@ from millstream.rdf.grouping import (
     by_subject,
 )
 from millstream.rdf.statements import Event, Mark
-from millstream.rdf.tables import group_rows
 from millstream.rdf.timing import CHOICES, Group, TimeKind, TimeOption, parse_time_option
 
 _DOCUMENTS = (Format.JSON_LD, Format.JSON_LINES)
@@ -110,6 +109,8 @@ def groups_of_events(part: Part, events: Iterator[Event], choice: Choice, *, mes
 def groups_of_table(part: Part, choice: Choice) -> Iterator[Group]:
     """The rows of a table as what is to become elements."""
     rows = part.rows(timed=choice.time.kind is TimeKind.COLUMN)
+    from millstream.rdf.tables import group_rows
+
     return group_rows(rows, part.rejections, by_row=choice.element == "line")
 
 

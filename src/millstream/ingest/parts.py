@@ -11,22 +11,31 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyoxigraph import Quad, RdfFormat
 
 from millstream.errors import DataError, OptionError
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf.blanks import BlankScope
-from millstream.rdf.documents import read_json_ld, read_json_lines
 from millstream.rdf.element import Deferred, OnRejected, Rejections
 from millstream.rdf.formats import Format, FormatChoice, format_of_path, named_format
-from millstream.rdf.inputs import ByteStream, Readable, files_of, is_all_there, is_readable, memory, name_of, open_file
+from millstream.rdf.inputs import (
+    ByteStream,
+    Readable,
+    files_of,
+    is_all_there,
+    is_readable,
+    is_table,
+    memory,
+    name_of,
+    open_file,
+)
 from millstream.rdf.lines import is_message_log, read_lines
-from millstream.rdf.rdf_xml import read_rdf_xml
 from millstream.rdf.statements import Event, Mark
-from millstream.rdf.tables import TABLE_TYPES, Row, batches_of, open_table, read_rows
-from millstream.rdf.turtle import read_turtle
+
+if TYPE_CHECKING:
+    from millstream.rdf.tables import Row
 
 _BY_LINE = (Format.N_TRIPLES, Format.N_QUADS)
 _HEAD = 1 << 16
@@ -81,6 +90,11 @@ class Part:
 
     def events(self, stream: ByteStream) -> Iterator[Event]:
         """Its statements, if it is no table."""
+        # What is only pushed, or scanned line by line, does without these.
+        from millstream.rdf.documents import read_json_ld, read_json_lines
+        from millstream.rdf.rdf_xml import read_rdf_xml
+        from millstream.rdf.turtle import read_turtle
+
         scope, rejections, messages = self.scope, self.rejections, self.messages
         base, limits = self.base, self.limits
         match self.format:
@@ -102,6 +116,8 @@ class Part:
 
     def rows(self, *, timed: bool) -> Iterator[Row]:
         """Its rows, if it is a table."""
+        from millstream.rdf.tables import batches_of, open_table, read_rows
+
         if self.open is None:
             batches = batches_of(self.table, self.rejections)
             yield from read_rows(batches, self.scope, self.rejections, timed=timed, limits=self.limits)
@@ -167,7 +183,7 @@ def _parts_of(
         return _file_parts(source, format, base, receiver, scope)
     name = name_of(source)
     rejections = Rejections(name, receiver)
-    if isinstance(source, TABLE_TYPES):
+    if is_table(source):
         return iter((Part(FormatChoice(Format.ARROW), rejections, scope, base, table=source),))
     if isinstance(source, bytes | bytearray | memoryview):
         chosen = chosen_format("<bytes>", format)

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from millstream.ingest.chunk import Chunk, Want
-from millstream.ingest.clean_tables import CleanTable, clean_table, table_columns
 from millstream.ingest.columns import NOTHING, Columns
 from millstream.ingest.elements import Choice, announced, are_logged_graphs, choice_of, groups_of_events, groups_of_table
 from millstream.ingest.gathering import read_changes_of, read_graph_statements, read_groups, read_quads_of
@@ -26,6 +26,9 @@ from millstream.rdf import Format
 from millstream.rdf.changes import changes_in
 from millstream.rdf.inputs import ByteStream
 from millstream.rdf.timing import TimeKind, Timing, checked_clock
+
+if TYPE_CHECKING:
+    from millstream.ingest.clean_tables import CleanTable
 
 ScanReader = Callable[[Part, ByteStream, Want], Iterator[Chunk]]
 
@@ -117,6 +120,8 @@ class Timings:
 
 
 def _table(part: Part, want: Want, timings: Timings) -> Iterator[Chunk]:
+    from millstream.ingest.clean_tables import clean_table  # Arrow is 26 MB that only tables need.
+
     choice = choice_of(part, want.element, want.option)
     by_columns = choice.element == "rows" and choice.time.kind is TimeKind.COLUMN and not want.graphs
     clean = clean_table(part.table) if by_columns else None
@@ -137,6 +142,8 @@ class _CleanTable:
         self.is_malformed = False
 
     def encode(self, dictionary: Dictionary, summary: Summary | None) -> Columns:
+        from millstream.ingest.clean_tables import table_columns
+
         scope = self._part.scope.prefix + "l"
         found = table_columns(self._clean, dictionary, summary, scope, self._part.limits.literal_bytes)
         self.is_malformed = found is None

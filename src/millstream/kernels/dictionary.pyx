@@ -5,7 +5,6 @@ term is and which of its spellings is the canonical one that is stored.
 """
 
 import numpy as np
-import pyarrow as pa
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -114,6 +113,8 @@ cdef class Dictionary(Store):
 
     def encode_column(self, column):
         """The ids of an Arrow string array; null becomes -1."""
+        import pyarrow as pa  # 26 MB, which who has no tables does without.
+
         if isinstance(column, pa.ChunkedArray):
             column = column.combine_chunks()
         if column.type != pa.large_string():
@@ -165,8 +166,15 @@ cdef class Dictionary(Store):
         slot = self.slot_of(term_id)
         return (<char *>slot.bytes)[:slot.length].decode("utf-8")
 
+    def texts(self, const int64_t[:] ids):
+        """The terms of ids as a list; -1 becomes None."""
+        cdef int64_t i
+        return [None if ids[i] < 0 else self.decode_one(ids[i]) for i in range(ids.shape[0])]
+
     def decode(self, const int64_t[:] ids):
         """The terms of ids as an Arrow string array; -1 becomes null."""
+        import pyarrow as pa
+
         cdef int64_t n = ids.shape[0], i, total = 0, nulls = 0, length
         cdef uint8_t text[INLINED_BYTES]
         cdef Slot *slot

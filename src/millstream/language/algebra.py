@@ -13,85 +13,9 @@ from typing import TypeAlias
 from pyoxigraph import Literal, NamedNode, Variable
 
 from millstream.errors import Place
-from millstream.language.algebra_expressions import (
-    Aggregate,
-    Alternative,
-    And,
-    Arithmetic,
-    Comparison,
-    Exists,
-    Expression,
-    FunctionCall,
-    In,
-    Inverse,
-    Link,
-    NegatedPropertySet,
-    Not,
-    OneOrMore,
-    Or,
-    PatternTerm,
-    PropertyPath,
-    Sequence,
-    Term,
-    UnaryMinus,
-    UnaryPlus,
-    ZeroOrMore,
-    ZeroOrOne,
-    place_field,
-)
+from millstream.language.algebra_expressions import *  # noqa: F403 - the algebra is both; it is two files for its length
+from millstream.language.algebra_expressions import Aggregate, Expression, PatternTerm, PropertyPath, place_field
 from millstream.windows.kinds import StreamWindow
-
-__all__ = [
-    "BGP",
-    "Aggregate",
-    "Alternative",
-    "And",
-    "Arithmetic",
-    "Comparison",
-    "Dataset",
-    "Distinct",
-    "Exists",
-    "Expression",
-    "Extend",
-    "Filter",
-    "Form",
-    "FunctionCall",
-    "Graph",
-    "Group",
-    "In",
-    "Inverse",
-    "Join",
-    "LeftJoin",
-    "Link",
-    "Minus",
-    "NegatedPropertySet",
-    "Not",
-    "OneOrMore",
-    "Or",
-    "OrderBy",
-    "OrderCondition",
-    "Output",
-    "Path",
-    "Pattern",
-    "PatternTerm",
-    "Project",
-    "PropertyPath",
-    "Query",
-    "Reduced",
-    "Sequence",
-    "Service",
-    "Slice",
-    "Term",
-    "TriplePattern",
-    "UnaryMinus",
-    "UnaryPlus",
-    "Union",
-    "Values",
-    "Warning",
-    "Window",
-    "ZeroOrMore",
-    "ZeroOrOne",
-]
 
 # Graph patterns -------------------------------------------------------------------------------------------------------
 
@@ -235,26 +159,9 @@ class Slice:
     limit: int | None
 
 
-Pattern: TypeAlias = (
-    BGP
-    | Path
-    | Join
-    | LeftJoin
-    | Filter
-    | Union
-    | Minus
-    | Graph
-    | Window
-    | Extend
-    | Values
-    | Service
-    | Group
-    | OrderBy
-    | Project
-    | Distinct
-    | Reduced
-    | Slice
-)
+Pair: TypeAlias = Join | LeftJoin | Union | Minus
+Around: TypeAlias = Filter | Graph | Window | Extend | Service | Group | OrderBy | Project | Distinct | Reduced | Slice
+Pattern: TypeAlias = BGP | Path | Values | Pair | Around
 
 
 # Queries --------------------------------------------------------------------------------------------------------------

@@ -101,22 +101,8 @@ class Aggregate:
     place: Place | None = place_field()
 
 
-Expression: TypeAlias = (
-    Variable
-    | NamedNode
-    | Literal
-    | Or
-    | And
-    | Not
-    | Comparison
-    | In
-    | Arithmetic
-    | UnaryPlus
-    | UnaryMinus
-    | FunctionCall
-    | Exists
-    | Aggregate
-)
+Operation: TypeAlias = Or | And | Not | Comparison | In | Arithmetic | UnaryPlus | UnaryMinus
+Expression: TypeAlias = Variable | NamedNode | Literal | Operation | FunctionCall | Exists | Aggregate
 """An Aggregate stands in expressions only between parsing and grouping; a finished query has them in Group alone."""
 
 

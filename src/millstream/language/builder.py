@@ -1,4 +1,4 @@
-"""Builds the syntax tree while lark parses: one method a grammar rule, no state, so that parses may run in parallel.
+"""Builds the syntax tree while the parser runs: one method a grammar rule, no state, so that parses may run in parallel.
 
 Punctuation and keywords whose terminals begin with an underscore never reach these methods; what does is kept for its
 place. Terms, expressions and patterns have builders of their own, which this one completes.
@@ -6,9 +6,8 @@ place. Terms, expressions and patterns have builders of their own, which this on
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from lark import Token
 from pyoxigraph import Variable
 
 from millstream.errors import Place
@@ -24,6 +23,7 @@ from millstream.language.builder_terms import (
     place_of,
     unquote,
 )
+from millstream.language.lexer import Token
 
 
 class SyntaxBuilder(PatternBuilder):
@@ -97,10 +97,6 @@ class SyntaxBuilder(PatternBuilder):
         triples = blocks[0].triples if blocks else ()
         return s.TriplesBlock(triples, place_of(opening, closing)), closing
 
-    def triples_template(self, children: Children) -> s.TriplesBlock:
-        block: s.TriplesBlock = children[0]
-        return block
-
     def describe_query(self, children: Children) -> s.DescribeQuery:
         keyword, *rest, modifier = children
         dataset = tuple(c for c in rest if isinstance(c, s.FromClause | s.FromStream))
@@ -142,7 +138,7 @@ class SyntaxBuilder(PatternBuilder):
         return place_of(children[0], children[2].place)
 
     def output(self, children: Children) -> _Output:
-        return _Output(children[0])
+        return _Output(children[0].upper(), place_of(children[0]))
 
     def window(self, children: Children) -> s.WindowClause:
         bracket, clause, closing = children
@@ -191,15 +187,8 @@ class SyntaxBuilder(PatternBuilder):
 
     # Solution modifiers -------------------------------------------------------------------------------------------
 
-    def where_clause(self, children: Children) -> s.GroupGraphPattern:
-        group: s.GroupGraphPattern = children[0]
-        return group
-
     def solution_modifier(self, children: Children) -> s.SolutionModifier:
-        merged: dict[str, Any] = {}
-        for part in children:
-            merged |= part
-        return s.SolutionModifier(**merged)
+        return s.SolutionModifier(**self.limit_offset(children))
 
     def group_clause(self, children: Children) -> dict[str, Any]:
         return {"group_by": tuple(children)}
@@ -226,6 +215,7 @@ class SyntaxBuilder(PatternBuilder):
         return s.OrderCondition(as_variable(children[0]), descending=False)
 
     def limit_offset(self, children: Children) -> dict[str, Any]:
+        """The clauses together; the place of the first counts."""
         merged: dict[str, Any] = {}
         for part in children:
             merged = part | merged
@@ -238,12 +228,9 @@ class SyntaxBuilder(PatternBuilder):
         return {"offset": _count(children[1]), "slice_place": place_of(children[0])}
 
 
-class _Output:
-    __slots__ = ("name", "place")
-
-    def __init__(self, token: Token) -> None:
-        self.name = token.upper()
-        self.place = place_of(token)
+class _Output(NamedTuple):
+    name: str
+    place: Place
 
 
 _NO_TRIPLES = s.TriplesBlock((), NOWHERE)
@@ -260,9 +247,7 @@ def _without_tokens(children: Children) -> Children:
 
 
 def _split_output(children: Children) -> tuple[tuple[str | None, Place | None], Children]:
-    if children and isinstance(children[0], _Output):
-        return (children[0].name, children[0].place), children[1:]
-    return (None, None), children
+    return (children[0], children[1:]) if children and isinstance(children[0], _Output) else ((None, None), children)
 
 
 def _place_up_to(keyword: Token, group: s.GroupGraphPattern) -> Place:

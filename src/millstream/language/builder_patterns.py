@@ -1,15 +1,15 @@
-"""Builds groups, triples and paths of the syntax tree while lark parses."""
+"""Builds groups, triples and paths of the syntax tree while the parser runs."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from lark import Token
 from pyoxigraph import Variable
 
 from millstream.errors import Place
 from millstream.language import syntax as s
 from millstream.language.builder_terms import NOWHERE, RDF, Children, TermBuilder, as_variable, is_var, place_of
+from millstream.language.lexer import Token
 
 Node: TypeAlias = tuple[s.Term, tuple[s.Triple, ...]]
 """A node of a triple with the triples that its brackets or parentheses bring along."""
@@ -141,15 +141,12 @@ class PatternBuilder(TermBuilder):
         return s.IRIReference(RDF + "type", place_of(children[0]))
 
 
-class _Bracketed:
+class _Bracketed(NamedTuple):
     """`[...]` or `(...)` as a node, with the triples inside."""
 
-    __slots__ = ("node", "place", "triples")
-
-    def __init__(self, node: s.Term, triples: tuple[s.Triple, ...], place: Place) -> None:
-        self.node = node
-        self.triples = triples
-        self.place = place
+    node: s.Term
+    triples: tuple[s.Triple, ...]
+    place: Place
 
 
 def _node(child: Any) -> Node:

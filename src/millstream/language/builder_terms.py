@@ -1,16 +1,16 @@
-"""Builds terms and expressions of the syntax tree while lark parses, and what all builders share: places, tokens."""
+"""Builds terms and expressions of the syntax tree while the parser runs, and what all builders share: places, tokens."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from lark import Token, Transformer
 from pyoxigraph import Literal, NamedNode, Variable
 
 from millstream.errors import Place
 from millstream.language import syntax as s
+from millstream.language.lexer import Token
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -25,17 +25,7 @@ Children: TypeAlias = list[Any]
 
 def place_of(token: Token, last: Token | Place | None = None) -> Place:
     """The place from a token to the end of another, or of itself."""
-    end: int | None
-    if last is None:
-        end = token.end_pos
-    elif isinstance(last, Place):
-        end = last.end
-    else:
-        end = last.end_pos
-    assert token.start_pos is not None
-    assert token.line is not None
-    assert token.column is not None
-    assert end is not None
+    end = token.end_pos if last is None else last.end if isinstance(last, Place) else last.end_pos
     return Place(token.start_pos, end, token.line, token.column)
 
 
@@ -61,15 +51,13 @@ def iri_reference(token: Token) -> s.IRIReference:
     return s.IRIReference(str(token[1:-1]), place_of(token))
 
 
-class TermBuilder(Transformer[Token, s.QueryUnit]):
-    """Callbacks for terms and expressions."""
+class TermBuilder:
+    """Callbacks for terms and expressions.
+
+    Variables stay tokens until they are used: SELECT and AS need their place, patterns do not.
+    """
 
     # Terms --------------------------------------------------------------------------------------------------------
-
-    def var(self, children: Children) -> Token:
-        """Variables stay tokens until used: SELECT and AS need their place, patterns do not."""
-        token: Token = children[0]
-        return token
 
     def iri(self, children: Children) -> s.IRI:
         (token,) = children
@@ -116,12 +104,8 @@ class TermBuilder(Transformer[Token, s.QueryUnit]):
         return s.Operation(str(operator), (as_variable(left), as_variable(right)))
 
     def in_(self, children: Children) -> s.Operation:
-        operand, _in, choices = children
-        return s.Operation("IN", (as_variable(operand), *choices))
-
-    def not_in(self, children: Children) -> s.Operation:
-        operand, _not, _in, choices = children
-        return s.Operation("NOT IN", (as_variable(operand), *choices))
+        operand, *words, choices = children
+        return s.Operation(" ".join(words).upper(), (as_variable(operand), *choices))
 
     def additive(self, children: Children) -> s.Expression:
         result: s.Expression = as_variable(children[0])
@@ -138,21 +122,14 @@ class TermBuilder(Transformer[Token, s.QueryUnit]):
         literal, *rest = children
         return _Signed(str(literal)[0], _product(_number(literal.type, str(literal)[1:]), rest))
 
-    def signed_literal(self, children: Children) -> Token:
-        token: Token = children[0]
-        return token
-
     def multiplicative(self, children: Children) -> s.Expression:
         return _product(as_variable(children[0]), children[1:])
 
     def not_(self, children: Children) -> s.Operation:
         return s.Operation("!", (as_variable(children[0]),))
 
-    def positive(self, children: Children) -> s.Operation:
-        return s.Operation("u+", (as_variable(children[1]),))
-
-    def negative(self, children: Children) -> s.Operation:
-        return s.Operation("u-", (as_variable(children[1]),))
+    def signed(self, children: Children) -> s.Operation:
+        return s.Operation(f"u{children[0]}", (as_variable(children[1]),))
 
     def built_in_call(self, children: Children) -> s.Call:
         name, arguments = children
@@ -170,10 +147,8 @@ class TermBuilder(Transformer[Token, s.QueryUnit]):
         return [as_variable(c) for c in children if not (isinstance(c, Token) and c.type == "NIL")]
 
     def exists(self, children: Children) -> s.ExistsCall:
-        return s.ExistsCall(children[1], False, place_of(children[0]))
-
-    def not_exists(self, children: Children) -> s.ExistsCall:
-        return s.ExistsCall(children[2], True, place_of(children[0]))
+        *words, group = children
+        return s.ExistsCall(group, len(words) == 2, place_of(words[0]))
 
     def aggregate(self, children: Children) -> s.AggregateCall:
         name, *rest = children
@@ -193,20 +168,14 @@ class TermBuilder(Transformer[Token, s.QueryUnit]):
         return _Separator(unquote(children[-1]), place_of(children[0], children[-1]))
 
 
-class _Separator:
-    __slots__ = ("place", "text")
-
-    def __init__(self, text: str, place: Place) -> None:
-        self.text = text
-        self.place = place
+class _Separator(NamedTuple):
+    text: str
+    place: Place
 
 
-class _Signed:
-    __slots__ = ("product", "sign")
-
-    def __init__(self, sign: str, product: s.Expression) -> None:
-        self.sign = sign
-        self.product = product
+class _Signed(NamedTuple):
+    sign: str
+    product: s.Expression
 
 
 def _number(kind: str, lexical: str) -> Literal:

@@ -8,6 +8,7 @@ import re
 from millstream.errors import Place, QuerySyntaxError
 from millstream.language.functions import AGGREGATES, FUNCTIONS
 from millstream.language.keywords import KEYWORDS
+from millstream.language.tables import tables
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _IRI = re.compile(r'<[^<>"{}|^`\\\x00-\x20]*>')
@@ -15,53 +16,26 @@ _NODE = re.compile(r"[?$]\w+|_:\w+|(?!\d)[\w-]*:[\w.-]*\w|(?!\d)[\w-]*:")
 _STRING = re.compile(r"""(['"])(?:(?!\1)[^\\\n\r]|\\[tbnrf"'\\])*""")
 _SHOWN, _LONG = 12, 60
 
-# What people call the terminals that are not keywords.
+# What people call the terminals that are neither keywords nor signs.
 _NAMES = {
     "$END": "the end of the query",
     "A": "a",
     "AGGREGATE": "an aggregate",
     "ANON": "[]",
     "BLANK_NODE_LABEL": "a blank node",
-    "CIRCUMFLEX": "^",
-    "COMMA": ",",
-    "DBLCIRCUMFLEX": "^^",
-    "DECIMAL": "a number",
-    "DOT": ".",
-    "DOUBLE": "a number",
     "DURATION": "a duration such as 30s or PT30S",
-    "EQ": "=",
     "FUNCTION": "a function",
-    "GE": ">=",
-    "GT": ">",
-    "INTEGER": "a number",
     "IRIREF": "an IRI",
     "ISO_DURATION": "a duration such as 30s or PT30S",
     "LANGTAG": "a language tag",
-    "LBRACE": "{",
-    "LE": "<=",
-    "LPAR": "(",
-    "LSQB": "[",
-    "LT": "<",
-    "MINUS_SIGN": "-",
     "NAME": "a name",
-    "NE": "!=",
     "NIL": "()",
-    "QUESTION": "?",
-    "PLUS": "+",
     "PNAME_LN": "an IRI",
     "PNAME_NS": "an IRI",
-    "RBRACE": "}",
-    "RPAR": ")",
-    "RSQB": "]",
-    "SEMICOLON": ";",
-    "SLASH": "/",
-    "STAR": "*",
-    "STRING_LITERAL1": "a string",
-    "STRING_LITERAL2": "a string",
-    "STRING_LITERAL_LONG1": "a string",
-    "STRING_LITERAL_LONG2": "a string",
     "VAR": "a variable",
-    "VBAR": "|",
+    **dict.fromkeys(("INTEGER", "DECIMAL", "DOUBLE"), "a number"),
+    **{f"STRING_LITERAL{kind}": "a string" for kind in ("1", "2", "_LONG1", "_LONG2")},
+    **{terminal: sign for sign, terminal in tables()["signs"].items()},
 }
 _UPDATES = {"INSERT", "DELETE", "LOAD", "CLEAR", "CREATE", "DROP", "COPY", "MOVE", "ADD", "WITH"}
 _MODIFIERS = {"GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET"}

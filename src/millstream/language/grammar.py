@@ -1,18 +1,19 @@
-"""The parser: query text to a syntax tree, what it complains of turned into errors with a place."""
+"""The parser: query text to a syntax tree, or an error with its place."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-
-from lark import Token, UnexpectedEOF, UnexpectedInput, UnexpectedToken
-from lark.lark import PostLex
+from collections.abc import Callable
+from functools import cache
+from itertools import count
+from typing import Any
 
 from millstream.errors import QuerySyntaxError
 from millstream.language import syntax
 from millstream.language.builder import SyntaxBuilder
 from millstream.language.complaint import complain, place_at
-from millstream.language.tables import parser
+from millstream.language.lexer import END, Lexer, Token
+from millstream.language.tables import tables
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
@@ -32,15 +33,7 @@ def parse(text: str) -> tuple[syntax.QueryUnit, str]:
         place = place_at(text, surrogate.start(), surrogate.end())
         message = f"\\u{ord(surrogate[0]):04X} is half a character; the text was not decoded properly."
         raise QuerySyntaxError(message, text=text[: surrogate.start()], place=place)
-    try:
-        unit = parser(_BUILDER, _BOUNDED, is_ascii=text.isascii()).parse(text)
-    except UnexpectedInput as error:
-        raise complain(text, *_where(text, error)) from None
-    except _TooLongError as error:
-        message, offset = error.args
-        raise QuerySyntaxError(message, text=text, place=place_at(text, offset, offset + 1)) from None
-    assert isinstance(unit, syntax.QueryUnit)
-    return unit, text
+    return _parse(text), text
 
 
 def replace_codepoint_escapes(text: str) -> str:
@@ -61,39 +54,86 @@ def replace_codepoint_escapes(text: str) -> str:
     return _CODEPOINT.sub(replace, text)
 
 
-class _Bounded(PostLex):
-    """Ends a text that would take the parser minutes, and has no meaning that anyone wants."""
+def _parse(text: str) -> syntax.QueryUnit:
+    """LALR(1): shifts words and reduces by rules, as the tables say, and builds the tree on the way."""
+    lexer, depth = Lexer(text), 0
+    states, values = [tables()["start"]], list[Any]()
 
-    always_accept = ()
+    def reduce(rule: int, length: int) -> None:
+        first = len(values) - length
+        values[first:] = [_builders()[rule](values[first:])]
 
-    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        depth = 0
-        for number, token in enumerate(stream):
-            if token in _OPENING:
-                depth += 1
-            elif token in _CLOSING:
-                depth -= 1
-            if depth > _MOST_OPEN:
-                raise _TooLongError(
-                    f"the query is nested too deeply: more than {_MOST_OPEN} open brackets.", token.start_pos
-                )
-            if number >= _MOST_TOKENS:
-                raise _TooLongError(f"the query is too long: more than {_MOST_TOKENS} words.", token.start_pos)
-            yield token
-
-
-class _TooLongError(Exception):
-    """What to say, and where."""
-
-
-_BUILDER, _BOUNDED = SyntaxBuilder(), _Bounded()
+    for number in count():
+        token = lexer.next(states[-1])
+        depth += (token in _OPENING) - (token in _CLOSING)
+        # Such a text would take minutes, and has no meaning that anyone wants.
+        if depth > _MOST_OPEN:
+            raise _refused(text, token, f"nested too deeply: more than {_MOST_OPEN} open brackets")
+        if number >= _MOST_TOKENS:
+            raise _refused(text, token, f"too long: more than {_MOST_TOKENS} words")
+        if not _advance(states, token.type, reduce):
+            # The tables offer more than can really follow; trying each terminal tells.
+            allowed = {t for t in tables()["states"][states[-1]] if t.isupper() and _advance(states.copy(), t)}
+            raise complain(text, len(text.rstrip()) if token.type == END else token.start_pos, allowed)
+        if token.type == END:
+            break
+        values.append(token)
+    unit: syntax.QueryUnit = values[-1]
+    return unit
 
 
-def _where(text: str, error: UnexpectedInput) -> tuple[int, set[str]]:
-    """Offset of what could not be read, and the terminals that could have stood there."""
-    # The parser's tables offer more than can really follow; trying each terminal tells.
-    interactive = error.interactive_parser
-    allowed: set[str] = set(interactive.accepts()) if interactive is not None else set()  # type: ignore[no-untyped-call]
-    if isinstance(error, UnexpectedEOF) or (isinstance(error, UnexpectedToken) and error.token.type == "$END"):
-        return len(text.rstrip()), allowed
-    return error.pos_in_stream or 0, allowed
+def _advance(states: list[int], terminal: str, reduce: Callable[[int, int], None] | None = None) -> bool:
+    """Reduces by the rules that end before a terminal, then shifts it; whether it can stand there."""
+    table, rules, end = tables()["states"], tables()["rules"], tables()["end"]
+    while (action := table[states[-1]].get(terminal)) is not None:
+        if action >= 0:
+            states.append(action)
+            return True
+        symbol, length, *_ = rules[~action]
+        if length:
+            del states[-length:]
+        if reduce:
+            reduce(~action, length)
+        states.append(table[states[-1]][symbol])
+        if states[-1] == end:
+            return True
+    return False
+
+
+def _refused(text: str, token: Token, why: str) -> QuerySyntaxError:
+    return QuerySyntaxError(f"the query is {why}.", text=text, place=place_at(text, token.start_pos, token.start_pos + 1))
+
+
+@cache
+def _builders() -> list[Callable[[list[Any]], Any]]:
+    """What makes a node of the children of a rule, by its number."""
+    builder = SyntaxBuilder()
+
+    def inline(children: list[Any]) -> Any:
+        return children
+
+    def only(children: list[Any]) -> Any:
+        (child,) = children
+        return child
+
+    def of(name: str, kept: list[tuple[int, bool]] | None, stands_for_one: bool) -> Callable[[list[Any]], Any]:
+        """Rules that begin with an underscore are inlined: their children become those of the rule that has them."""
+        build = inline if name.startswith("_") else getattr(builder, name, only)
+
+        def made(children: list[Any]) -> Any:
+            if kept is not None:
+                chosen: list[Any] = []
+                for place, inlined in kept:
+                    if not inlined:
+                        chosen.append(children[place])
+                    elif chosen:
+                        chosen += children[place]
+                    else:
+                        # Repetitions are recursive at their beginning: copied, long ones would take quadratic time.
+                        chosen = children[place]
+                children = chosen
+            return children[0] if stands_for_one and len(children) == 1 else build(children)
+
+        return made
+
+    return [of(name, kept, stands_for_one) for _symbol, _length, name, kept, stands_for_one in tables()["rules"]]

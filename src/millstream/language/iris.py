@@ -86,40 +86,27 @@ def resolve(base: str, reference: str) -> str:
     >>> resolve("http://a/b/c/d;p?q", "../g")
     'http://a/b/g'
     """
-    match = _PARTS.fullmatch(reference)
+    match, found = _PARTS.fullmatch(reference), _PARTS.fullmatch(base)
     assert match is not None
-    scheme, authority, path, query, fragment = match.groups()
-    if scheme is None:
-        found = _PARTS.fullmatch(base)
-        assert found is not None
-        scheme, base_authority, base_path, base_query, _ = found.groups()
-        if authority is None:
-            authority = base_authority
-            if not path:
-                path, query = base_path, base_query if query is None else query
-            elif path.startswith("/"):
-                path = _without_dots(path)
-            else:
-                merged = (
-                    "/" + path
-                    if base_authority is not None and not base_path
-                    else base_path[: base_path.rfind("/") + 1] + path
-                )
-                path = _without_dots(merged)
-        else:
-            path = _without_dots(path)
-    else:
+    assert found is not None
+    absolute, authority, path, query, fragment = match.groups()
+    if absolute is not None:
         # An absolute IRI is taken as written: removing its dot segments would change a name somebody chose.
         return reference
-    result = f"{scheme}:" if scheme is not None else ""
-    if authority is not None:
-        result += f"//{authority}"
-    result += path
-    if query is not None:
-        result += f"?{query}"
-    if fragment is not None:
-        result += f"#{fragment}"
-    return result
+    scheme, base_authority, base_path, base_query, _ = found.groups()
+    if authority is None:
+        authority = base_authority
+        if not path:
+            path, query = base_path, base_query if query is None else query
+        elif path.startswith("/"):
+            path = _without_dots(path)
+        else:
+            folder = "/" if authority is not None and not base_path else base_path[: base_path.rfind("/") + 1]
+            path = _without_dots(folder + path)
+    else:
+        path = _without_dots(path)
+    parts = ((scheme, "{}:"), (authority, "//{}"), (path, "{}"), (query, "?{}"), (fragment, "#{}"))
+    return "".join(form.format(part) for part, form in parts if part is not None)
 
 
 def _without_dots(path: str) -> str:

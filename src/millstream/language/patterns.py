@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Variable
 
@@ -15,12 +16,17 @@ from millstream.language.context import Context
 from millstream.language.functions import FUNCTIONS, MANY
 from millstream.language.scope import in_scope
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 EMPTY = a.BGP(())
 """Z, the unit of Join."""
 
+_OPERATIONS: dict[str, Callable[..., a.Expression]] = {
+    "||": a.Or,
+    "&&": a.And,
+    "!": a.Not,
+    "u+": a.UnaryPlus,
+    "u-": a.UnaryMinus,
+}
+_REPETITIONS: dict[str, Callable[[Any], a.PropertyPath]] = {"?": a.ZeroOrOne, "*": a.ZeroOrMore, "+": a.OneOrMore}
 _INSIDE_WINDOW = "Move it out of the block: what a STREAM or WINDOW block matches is the content of its window alone."
 
 
@@ -167,10 +173,7 @@ class PatternTranslator:
             case s.Alternative(choices):
                 return reduce(a.Alternative, [self._property_path(p) for p in choices])
             case s.Repetition(inner, modifier):
-                repeated = self._property_path(inner)
-                if modifier == "?":
-                    return a.ZeroOrOne(repeated)
-                return a.ZeroOrMore(repeated) if modifier == "*" else a.OneOrMore(repeated)
+                return _REPETITIONS[modifier](self._property_path(inner))
             case s.NegatedSet(forward, backward):
                 negated = a.NegatedPropertySet(frozenset(self._names.resolve(i) for i in forward))
                 inverse = a.Inverse(a.NegatedPropertySet(frozenset(self._names.resolve(i) for i in backward)))
@@ -294,22 +297,9 @@ def _joined_blocks(group: s.GroupGraphPattern) -> list[s.Element]:
 
 
 def _operation(operator: str, operands: list[a.Expression]) -> a.Expression:
-    match operator:
-        case "||":
-            return a.Or(operands[0], operands[1])
-        case "&&":
-            return a.And(operands[0], operands[1])
-        case "!":
-            return a.Not(operands[0])
-        case "u+":
-            return a.UnaryPlus(operands[0])
-        case "u-":
-            return a.UnaryMinus(operands[0])
-        case "IN":
-            return a.In(operands[0], tuple(operands[1:]))
-        case "NOT IN":
-            return a.Not(a.In(operands[0], tuple(operands[1:])))
-        case "+" | "-" | "*" | "/":
-            return a.Arithmetic(operator, operands[0], operands[1])
-        case _:
-            return a.Comparison(operator, operands[0], operands[1])
+    if operator in _OPERATIONS:
+        return _OPERATIONS[operator](*operands)
+    if operator in ("IN", "NOT IN"):
+        found = a.In(operands[0], tuple(operands[1:]))
+        return found if operator == "IN" else a.Not(found)
+    return (a.Arithmetic if operator in "+-*/" else a.Comparison)(operator, operands[0], operands[1])

@@ -111,6 +111,31 @@ def sub_patterns(pattern: a.Pattern) -> tuple[a.Pattern, ...]:
             return (pattern.pattern,)
 
 
+def rebuilt(
+    pattern: a.Pattern, inner: Callable[[a.Pattern], a.Pattern], expression: Callable[[a.Expression], a.Expression]
+) -> a.Pattern:
+    """The pattern with all that stands directly in it changed: patterns first, then expressions, in order."""
+    match pattern:
+        case a.BGP() | a.Path() | a.Values():
+            return pattern
+        case a.Join(left, right) | a.Union(left, right) | a.Minus(left, right):
+            return replace(pattern, left=inner(left), right=inner(right))
+        case a.LeftJoin(left, right, condition):
+            return a.LeftJoin(inner(left), inner(right), None if condition is None else expression(condition))
+        case a.Filter(computed, below) | a.Extend(below, _, computed):
+            return replace(pattern, pattern=inner(below), expression=expression(computed))
+        case a.Group(below, keys, aggregates):
+            return a.Group(
+                inner(below),
+                tuple((v, expression(e)) for v, e in keys),
+                tuple((v, g if g.operand is None else replace(g, operand=expression(g.operand))) for v, g in aggregates),
+            )
+        case a.OrderBy(below, conditions):
+            return a.OrderBy(inner(below), tuple(replace(c, expression=expression(c.expression)) for c in conditions))
+        case _:
+            return replace(pattern, pattern=inner(pattern.pattern))
+
+
 def rewrite(expression: a.Expression, change: Callable[[a.Expression], a.Expression | None]) -> a.Expression:
     """The expression with every part for which `change` gives something replaced by that; the outermost wins."""
     changed = change(expression)

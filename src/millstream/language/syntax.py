@@ -8,85 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from pyoxigraph import Literal, Variable
+from pyoxigraph import Variable
 
 from millstream.errors import Place
-from millstream.language.syntax_terms import (
-    IRI,
-    AggregateCall,
-    Alternative,
-    BlankNodeLabel,
-    Call,
-    ExistsCall,
-    Expression,
-    Inverse,
-    IRIReference,
-    NegatedSet,
-    Operation,
-    Path,
-    PrefixedName,
-    Repetition,
-    Sequence,
-    TaggedLiteral,
-    Term,
-    TypedLiteral,
-    place_field,
-)
-
-__all__ = [
-    "IRI",
-    "AggregateCall",
-    "Alternative",
-    "AskQuery",
-    "BaseDeclaration",
-    "BindElement",
-    "BlankNodeLabel",
-    "Call",
-    "ConstructQuery",
-    "DatasetClause",
-    "DescribeQuery",
-    "DurationText",
-    "Element",
-    "ExistsCall",
-    "Expression",
-    "FilterElement",
-    "FromClause",
-    "FromStream",
-    "GraphPattern",
-    "GroupCondition",
-    "GroupGraphPattern",
-    "IRIReference",
-    "InlineData",
-    "Inverse",
-    "MinusPattern",
-    "NegatedSet",
-    "Operation",
-    "OptionalPattern",
-    "OrderCondition",
-    "Path",
-    "PrefixDeclaration",
-    "PrefixedName",
-    "Prologue",
-    "QueryUnit",
-    "Register",
-    "Repetition",
-    "SelectClause",
-    "SelectItem",
-    "SelectQuery",
-    "Sequence",
-    "ServicePattern",
-    "SolutionModifier",
-    "StreamGraphPattern",
-    "SubSelect",
-    "TaggedLiteral",
-    "Term",
-    "Triple",
-    "TriplesBlock",
-    "TypedLiteral",
-    "UnionPattern",
-    "WindowClause",
-    "WindowGraphPattern",
-]
+from millstream.language.syntax_terms import *  # noqa: F403 - the tree is both; it is two files for its length
+from millstream.language.syntax_terms import IRI, Constant, Expression, IRIReference, Path, Term, place_field
 
 # Patterns -------------------------------------------------------------------------------------------------------------
 
@@ -164,7 +90,7 @@ class InlineData:
     """VALUES: rows of terms, None for UNDEF."""
 
     variables: tuple[Variable, ...]
-    rows: tuple[tuple[IRI | Literal | TypedLiteral | TaggedLiteral | None, ...], ...]
+    rows: tuple[tuple[Constant | None, ...], ...]
     place: Place = place_field()
 
 
@@ -187,21 +113,10 @@ class WindowGraphPattern:
     place: Place = place_field()
 
 
-Element: TypeAlias = (
-    TriplesBlock
-    | GroupGraphPattern
-    | SubSelect
-    | OptionalPattern
-    | UnionPattern
-    | MinusPattern
-    | GraphPattern
-    | ServicePattern
-    | FilterElement
-    | BindElement
-    | InlineData
-    | StreamGraphPattern
-    | WindowGraphPattern
-)
+OverGroup: TypeAlias = OptionalPattern | UnionPattern | MinusPattern | GraphPattern | ServicePattern
+OverStream: TypeAlias = StreamGraphPattern | WindowGraphPattern
+Block: TypeAlias = TriplesBlock | GroupGraphPattern | SubSelect | InlineData
+Element: TypeAlias = Block | FilterElement | BindElement | OverGroup | OverStream
 
 
 # Windows and streams --------------------------------------------------------------------------------------------------

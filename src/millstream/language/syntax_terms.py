@@ -62,7 +62,8 @@ class BlankNodeLabel:
     place: Place = place_field()
 
 
-Term: TypeAlias = Variable | IRI | Literal | TypedLiteral | TaggedLiteral | BlankNodeLabel
+Constant: TypeAlias = IRI | Literal | TypedLiteral | TaggedLiteral
+Term: TypeAlias = Variable | Constant | BlankNodeLabel
 
 
 # Expressions ----------------------------------------------------------------------------------------------------------
@@ -105,9 +106,7 @@ class ExistsCall:
     place: Place = place_field()
 
 
-Expression: TypeAlias = (
-    Variable | IRI | Literal | TypedLiteral | TaggedLiteral | Operation | Call | AggregateCall | ExistsCall
-)
+Expression: TypeAlias = Variable | Constant | Operation | Call | AggregateCall | ExistsCall
 
 
 # Paths ----------------------------------------------------------------------------------------------------------------

@@ -53,7 +53,8 @@ class _Translation:
                 form, place = a.Form.DESCRIBE, query.place
                 pattern = self._modified(query)
                 variables = in_scope(pattern)
-                resources = self._resources(query, variables)
+                asked = variables if query.resources is None else query.resources
+                resources = tuple(self._patterns.var_or_iri(resource) for resource in asked)
         dataset = self._dataset()
         self._warn_of_unused_windows()
         return a.Query(
@@ -100,11 +101,6 @@ class _Translation:
             return self._context.blank_node(term.label, "t_")
         return self._patterns.term(term)
 
-    def _resources(self, query: s.DescribeQuery, variables: tuple[Variable, ...]) -> tuple[NamedNode | Variable, ...]:
-        if query.resources is None:
-            return variables
-        return tuple(self._patterns.var_or_iri(r) for r in query.resources)
-
     # Datasets and windows -------------------------------------------------------------------------------------------
 
     def _declare_windows(self) -> None:
@@ -132,12 +128,9 @@ class _Translation:
         resolve = self._context.names.resolve
         default = tuple(dict.fromkeys(resolve(c.graph) for c in clauses if not c.named))
         named = tuple(dict.fromkeys(resolve(c.graph) for c in clauses if c.named))
-        if not default and self._has_streams():
+        if not default and (self._context.used_windows or self._context.named_windows):
             return a.Dataset(None, named)
         return a.Dataset(default, named)
-
-    def _has_streams(self) -> bool:
-        return bool(self._context.used_windows or self._context.named_windows)
 
     # Output ---------------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ its own triples away.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 
 import numpy as np
@@ -66,4 +65,6 @@ class _BlankNodes:
 
 
 def _digest(*parts: str) -> str:
+    import hashlib  # With OpenSSL, which most queries do without.
+
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]

@@ -30,24 +30,18 @@ class OutputFormat(enum.StrEnum):
     @property
     def ending(self) -> str:
         """How names of its files end."""
-        return {OutputFormat.TABLE: ".txt", OutputFormat.N_QUADS: ".nq"}.get(self, f".{self.value}")
+        return _ENDINGS[self][0]
 
 
 _ENDINGS = {
-    ".txt": OutputFormat.TABLE,
-    ".csv": OutputFormat.CSV,
-    ".tsv": OutputFormat.TSV,
-    ".json": OutputFormat.JSON,
-    ".srj": OutputFormat.JSON,
-    ".ndjson": OutputFormat.NDJSON,
-    ".jsonl": OutputFormat.NDJSON,
-    ".nq": OutputFormat.N_QUADS,
-    ".nquads": OutputFormat.N_QUADS,
-    ".parquet": OutputFormat.PARQUET,
-    ".pq": OutputFormat.PARQUET,
+    OutputFormat.TABLE: (".txt",),
+    OutputFormat.CSV: (".csv",),
+    OutputFormat.TSV: (".tsv",),
+    OutputFormat.JSON: (".json", ".srj"),
+    OutputFormat.NDJSON: (".ndjson", ".jsonl"),
+    OutputFormat.N_QUADS: (".nq", ".nquads"),
+    OutputFormat.PARQUET: (".parquet", ".pq"),
 }
-
-
 _SINKS: dict[OutputFormat, type[FormatSink]] = {
     OutputFormat.CSV: CsvSink,
     OutputFormat.TSV: TsvSink,
@@ -76,7 +70,8 @@ def file_sink(
 def named_output(name: str | None, path: str) -> OutputFormat:
     """The format of that name; without one what the name of the file tells, or CSV."""
     if name is None:
-        return _ENDINGS.get(PurePath(path).suffix.lower(), OutputFormat.CSV)
+        ending = PurePath(path).suffix.lower()
+        return next((format for format, endings in _ENDINGS.items() if ending in endings), OutputFormat.CSV)
     try:
         return OutputFormat(name.lower())
     except ValueError:

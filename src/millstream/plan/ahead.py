@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from millstream.plan import nodes as n
 from millstream.plan.conjunction import GraphSource, MergedSource, Source
-from millstream.plan.nodes import Node, in_order, inputs_of, leaf_patterns
-from millstream.plan.stages import over, reading_nodes
+from millstream.plan.nodes import Node, in_order, inputs_of, leaf_patterns, over
+from millstream.plan.stages import reading_nodes
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from millstream.plan.nodes import (
     Join,
     Node,
     Ordered,
+    Project,
     Quads,
     Rows,
     Template,
@@ -276,7 +277,7 @@ class Compiler:
             node = Extend(node, both, a.FunctionCall("COALESCE", (name, tag)))
             node = Filter(node, a.FunctionCall("SAMETERM", (both, tag)))
         others = tuple(v for v in node.variables if v not in (name, tag))
-        return joining.renamed(node, ((name, tag), *((v, v) for v in others)))
+        return Project(node, ((name, tag), *((v, v) for v in others)))
 
     def _exists(self, source: Source) -> Node:
         """One row without columns while a graph has a triple: there are no empty graphs with a name."""

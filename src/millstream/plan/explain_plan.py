@@ -13,9 +13,10 @@ from millstream.plan.explain_run import explain_run
 def explain_plan(root: n.Node, printer: Printer, *, summary: bool = True, lazy: bool = True, adaptive: bool = True) -> str:
     """Several lines without a final newline; the switches are those of the engine."""
     leaves = [node for node in n.in_order(root) if isinstance(node, n.Solutions)]
+    names = ["runs as"] if isinstance(root, n.Solutions) else [f"conjunction {i}" for i in range(1, len(leaves) + 1)]
     sections = [
         explain_run(leaf.conjunction, printer, summary=summary, lazy=lazy, adaptive=adaptive, name=name)
-        for leaf, name in zip(leaves, _names(leaves, root), strict=True)
+        for leaf, name in zip(leaves, names, strict=True)
     ]
     if isinstance(root, n.Solutions):
         return sections[0]
@@ -27,10 +28,6 @@ def draw_plan(root: n.Node, printer: Printer, whole: n.Node | None = None) -> li
     """The operators of a plan, or of a part of a `whole` one, as the lines of a tree."""
     leaves = [node for node in n.in_order(root if whole is None else whole) if isinstance(node, n.Solutions)]
     return draw(_Plan(printer, leaves).branch(root))
-
-
-def _names(leaves: list[n.Solutions], root: n.Node) -> list[str]:
-    return ["runs as"] if isinstance(root, n.Solutions) else [f"conjunction {i}" for i in range(1, len(leaves) + 1)]
 
 
 class _Plan:

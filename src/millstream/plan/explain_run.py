@@ -48,7 +48,8 @@ def explain_run(
     if len(parts) > 1:
         lines.append(f"  product of the {len(parts)} parts, taken last and only while each has a solution")
     lines.extend(f"  filter {printer.expression(f)}, on the whole" for f in plan.filters if _place(plan, f) is None)
-    lines.extend(f"  {line}" for line in _early_filters(plan, printer))
+    early = [f for f in plan.filters if len(_bound(plan, f)) == 1]
+    lines.extend(f"  filter {printer.expression(f)}, before a triple is stored" for f in early)
     lines.extend(f"  {line}" for line in _summaries(plan, printer, summary))
     lines.append("  order: " + _order(plan, adaptive))
     if lazy and len(plan.patterns) > 1:
@@ -110,10 +111,6 @@ def _moment(plan: Conjunction, expression: a.Expression) -> str:
         if order_test(expression) is None
         else "as soon as both are bound where their ids tell, else after the join"
     )
-
-
-def _early_filters(plan: Conjunction, printer: Printer) -> list[str]:
-    return [f"filter {printer.expression(f)}, before a triple is stored" for f in plan.filters if len(_bound(plan, f)) == 1]
 
 
 def _summaries(plan: Conjunction, printer: Printer, summary: bool) -> list[str]:

@@ -6,7 +6,6 @@ to a solution is left out, it follows from the rest: BNODE of one label is the s
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import count
@@ -14,7 +13,7 @@ from itertools import count
 from pyoxigraph import Literal, Variable
 
 from millstream.language import algebra as a
-from millstream.language.scope import in_scope, rewrite
+from millstream.language.scope import in_scope, rebuilt, rewrite
 
 FRESH = {name: f"{name}_OF" for name in ("BNODE", "UUID", "STRUUID", "RAND")}
 """The functions, and what they are called with a seed, a label and the variables of a solution as arguments."""
@@ -30,39 +29,13 @@ def with_solutions(query: a.Query) -> a.Query:
 
 class _Patterns:
     def __init__(self, text: str) -> None:
+        import hashlib  # With OpenSSL, which most queries do without.
+
         self._seed = hashlib.sha256(text.encode()).hexdigest()[:16]
         self._calls = count(1)
 
     def changed(self, pattern: a.Pattern) -> a.Pattern:
-        match pattern:
-            case a.BGP() | a.Path() | a.Values():
-                return pattern
-            case a.Join(left, right) | a.Union(left, right) | a.Minus(left, right):
-                return replace(pattern, left=self.changed(left), right=self.changed(right))
-            case a.LeftJoin(left, right, expression):
-                variables = (*in_scope(left), *in_scope(right))
-                made = None if expression is None else self._expression(expression, variables)
-                return replace(pattern, left=self.changed(left), right=self.changed(right), expression=made)
-            case a.Filter(expression, inner) | a.Extend(inner, _, expression):
-                made = self._expression(expression, _solution(inner))
-                return replace(pattern, pattern=self.changed(inner), expression=made)
-            case a.Group(inner, keys, aggregates):
-                variables = _solution(inner)
-                return replace(
-                    pattern,
-                    pattern=self.changed(inner),
-                    keys=tuple((v, self._expression(e, variables)) for v, e in keys),
-                    aggregates=tuple((v, self._aggregate(g, variables)) for v, g in aggregates),
-                )
-            case a.OrderBy(inner, conditions):
-                ordered = tuple(replace(c, expression=self._expression(c.expression, _solution(inner))) for c in conditions)
-                return replace(pattern, pattern=self.changed(inner), conditions=ordered)
-            case _:
-                return replace(pattern, pattern=self.changed(pattern.pattern))
-
-    def _aggregate(self, aggregate: a.Aggregate, variables: Iterable[Variable]) -> a.Aggregate:
-        operand = aggregate.operand
-        return aggregate if operand is None else replace(aggregate, operand=self._expression(operand, variables))
+        return rebuilt(pattern, self.changed, lambda expression: self._expression(expression, _read_by(pattern)))
 
     def _expression(self, expression: a.Expression, variables: Iterable[Variable]) -> a.Expression:
         solution = tuple(dict.fromkeys(variables))
@@ -80,6 +53,13 @@ class _Patterns:
             return None
 
         return rewrite(expression, change)
+
+
+def _read_by(pattern: a.Pattern) -> tuple[Variable, ...]:
+    """The variables of the solutions that a pattern's own expressions read."""
+    if isinstance(pattern, a.LeftJoin):
+        return (*in_scope(pattern.left), *in_scope(pattern.right))
+    return _solution(pattern.pattern) if isinstance(pattern, a.Around) else ()
 
 
 def _solution(pattern: a.Pattern) -> tuple[Variable, ...]:

@@ -19,7 +19,6 @@ from millstream.plan.nodes import (
     Join,
     Node,
     OrderedJoin,
-    Project,
     Quads,
     Rows,
     Solutions,
@@ -194,8 +193,3 @@ def unmatched(left: Node, right: Node, names: Names, overlap: tuple[Variable, ..
         return Unmatched(left, kept(right, both), both)
     matched, identity = matches(left, Distinct(kept(right, both)), names, overlap)
     return Unmatched(left, kept(matched, identity))
-
-
-def renamed(node: Node, columns: tuple[tuple[Variable, Variable], ...]) -> Node:
-    """Columns under new names."""
-    return Project(node, columns)

@@ -14,7 +14,7 @@ from typing import Any
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from millstream.language import algebra as a
-from millstream.language.scope import rewrite
+from millstream.language.scope import rebuilt, rewrite
 from millstream.plan.fresh import FRESH
 
 _NAME = "millstreamconstant"
@@ -101,28 +101,10 @@ class _Places:
         match pattern:
             case a.BGP(triples):
                 return a.BGP(tuple(replace(t, subject=self._end(t.subject), object=self._end(t.object)) for t in triples))
-            case a.Path() | a.Values():
-                return pattern
-            case a.Join(left, right) | a.Union(left, right) | a.Minus(left, right):
-                return replace(pattern, left=self._pattern(left), right=self._pattern(right))
-            case a.LeftJoin(left, right, expression):
-                one, other = self._pattern(left), self._pattern(right)
-                return a.LeftJoin(one, other, None if expression is None else self._expression(expression))
-            case a.Filter(expression, inner) | a.Extend(inner, _, expression):
-                below = self._pattern(inner)
-                return replace(pattern, pattern=below, expression=self._expression(expression))
-            case a.Group(inner, keys, aggregates):
-                return a.Group(
-                    self._pattern(inner),
-                    tuple((v, self._expression(e)) for v, e in keys),
-                    tuple((v, self._aggregate(g)) for v, g in aggregates),
-                )
+            case a.OrderBy(inner):
+                return replace(pattern, pattern=self._pattern(inner))
             case _:
-                return replace(pattern, pattern=self._pattern(pattern.pattern))
-
-    def _aggregate(self, aggregate: a.Aggregate) -> a.Aggregate:
-        operand = aggregate.operand
-        return aggregate if operand is None else replace(aggregate, operand=self._expression(operand))
+                return rebuilt(pattern, self._pattern, self._expression)
 
     def _expression(self, expression: a.Expression) -> a.Expression:
         def change(part: a.Expression) -> a.Expression | None:

@@ -7,9 +7,10 @@ that the query's text does not contain.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from pyoxigraph import Literal as LiteralTerm
 from pyoxigraph import NamedNode, Variable
@@ -19,39 +20,34 @@ from millstream.plan.conjunction import Conjunction, SourcedPattern
 from millstream.plan.sharing import Shared
 
 
+class _Computed(Shared):
+    """What has columns that follow from its fields."""
+
+    @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        return _variables(cast("Node", self))
+
+    @cached_property
+    def certain(self) -> frozenset[Variable]:
+        return _certain(cast("Node", self))
+
+
 @dataclass(frozen=True, eq=False)
-class _Passing(Shared):
+class _Passing(_Computed):
     """What has the columns of its input."""
 
     input: Node
 
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        return self.input.variables
-
-    @cached_property
-    def certain(self) -> frozenset[Variable]:
-        return self.input.certain
-
 
 @dataclass(frozen=True, eq=False)
-class Solutions(Shared):
+class Solutions(_Computed):
     """A leaf: triple patterns over windows and graphs, joined and filtered by the interval join."""
 
     conjunction: Conjunction
 
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        return self.conjunction.projection
-
-    @cached_property
-    def certain(self) -> frozenset[Variable]:
-        # A query may select what no pattern has.
-        return frozenset(self.conjunction.projection) & frozenset(self.conjunction.variables)
-
 
 @dataclass(frozen=True, eq=False)
-class Quads(Shared):
+class Quads(_Computed):
     """A leaf: what a triple pattern matches in each named graph, with the graph's name; None chooses all graphs."""
 
     triple: a.TriplePattern
@@ -59,17 +55,6 @@ class Quads(Shared):
     named: tuple[NamedNode, ...] | None
     columns: tuple[Variable, ...] | None = None
     """Those that somebody reads; None: all of them."""
-
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        if self.columns is not None:
-            return self.columns
-        t = self.triple
-        return tuple(dict.fromkeys(x for x in (t.subject, t.predicate, t.object, self.graph) if isinstance(x, Variable)))
-
-    @cached_property
-    def certain(self) -> frozenset[Variable]:
-        return frozenset(self.variables)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +88,7 @@ class Given(Shared):
 
 
 @dataclass(frozen=True, eq=False)
-class Sent(Shared):
+class Sent(_Computed):
     """At the root: rows of several parts, to be sent on to where the rest of the plan runs.
 
     The first column is the number of the part, no term; then come the part's columns, as many as the widest has.
@@ -111,47 +96,21 @@ class Sent(Shared):
 
     parts: tuple[Node, ...]
 
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        return tuple(Variable(f"column{i}") for i in range(1 + max(len(part.variables) for part in self.parts)))
-
-    @cached_property
-    def certain(self) -> frozenset[Variable]:
-        return frozenset()
-
 
 @dataclass(frozen=True, eq=False)
-class Extend(Shared):
+class Extend(_Computed):
     input: Node
     variable: Variable
     expression: a.Expression
 
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        return (*self.input.variables, self.variable)
-
-    @cached_property
-    def certain(self) -> frozenset[Variable]:
-        copied = self.expression in self.input.certain or isinstance(self.expression, NamedNode | LiteralTerm)
-        return self.input.certain | {self.variable} if copied else self.input.certain
-
 
 @dataclass(frozen=True, eq=False)
-class EqualityKey(Shared):
+class EqualityKey(_Computed):
     """One more column that is the same for all terms which `=` may find equal to that of another."""
 
     input: Node
     variable: Variable
     of: Variable
-
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        return (*self.input.variables, self.variable)
-
-    @cached_property
-    def certain(self) -> frozenset[Variable]:
-        # Some terms have no key: they may equal others with different ones.
-        return self.input.certain
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,19 +119,11 @@ class Filter(_Passing):
 
 
 @dataclass(frozen=True, eq=False)
-class Project(Shared):
+class Project(_Computed):
     """Columns by new names: pairs of the name and the input's column; a name the input lacks is never bound."""
 
     input: Node
     columns: tuple[tuple[Variable, Variable], ...]
-
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        return tuple(name for name, _ in self.columns)
-
-    @cached_property
-    def certain(self) -> frozenset[Variable]:
-        return frozenset(name for name, column in self.columns if column in self.input.certain)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,23 +132,15 @@ class Distinct(_Passing):
 
 
 @dataclass(frozen=True, eq=False)
-class Union(Shared):
+class Union(_Computed):
     """All rows of both; a variable that only one side has is unbound in the rows of the other."""
 
     left: Node
     right: Node
 
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        return tuple(dict.fromkeys((*self.left.variables, *self.right.variables)))
-
-    @cached_property
-    def certain(self) -> frozenset[Variable]:
-        return self.left.certain & self.right.certain
-
 
 @dataclass(frozen=True, eq=False)
-class Join(Shared):
+class Join(_Computed):
     """Compatible solutions of both sides.
 
     `copies` keeps, under other names, what the left side itself had where the right one may fill in a value. With
@@ -213,18 +156,9 @@ class Join(Shared):
     def shared(self) -> tuple[Variable, ...]:
         return tuple(v for v in self.left.variables if v in self.right.variables)
 
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        right_only = tuple(v for v in self.right.variables if v not in self.left.variables)
-        return (*self.left.variables, *right_only, *(copy for copy, _ in self.copies))
-
-    @cached_property
-    def certain(self) -> frozenset[Variable]:
-        return self.left.certain | self.right.certain
-
 
 @dataclass(frozen=True, eq=False)
-class OrderedJoin(Shared):
+class OrderedJoin(_Computed):
     """Pairs of solutions of two sides that share nothing, whose values compare as asked."""
 
     left: Node
@@ -233,17 +167,9 @@ class OrderedJoin(Shared):
     operator: str
     other: Variable
 
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        return (*self.left.variables, *self.right.variables)
-
-    @cached_property
-    def certain(self) -> frozenset[Variable]:
-        return self.left.certain | self.right.certain
-
 
 @dataclass(frozen=True, eq=False)
-class Unmatched(Shared):
+class Unmatched(_Computed):
     """The rows of the left side that no row of `matched` matches.
 
     One matches where it has the same values in the columns `on`, which it has in that order, or, without any given, in all
@@ -254,31 +180,15 @@ class Unmatched(Shared):
     matched: Node
     on: tuple[Variable, ...] | None = None
 
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        return self.left.variables
-
-    @cached_property
-    def certain(self) -> frozenset[Variable]:
-        return self.left.certain
-
 
 @dataclass(frozen=True, eq=False)
-class Marked(Shared):
+class Marked(_Computed):
     """The rows of the left side with one more column: whether some row of `matched` matches, as for `Unmatched`."""
 
     left: Node
     matched: Node
     variable: Variable
     on: tuple[Variable, ...] | None = None
-
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        return (*self.left.variables, self.variable)
-
-    @cached_property
-    def certain(self) -> frozenset[Variable]:
-        return self.left.certain | {self.variable}
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +202,7 @@ class Aggregate:
 
 
 @dataclass(frozen=True, eq=False)
-class Group(Shared):
+class Group(_Computed):
     """A row for every combination of keys; without keys always one."""
 
     input: Node
@@ -300,15 +210,6 @@ class Group(Shared):
     aggregates: tuple[tuple[Variable, Aggregate], ...]
     solution: tuple[Variable, ...] = ()
     """The columns that make up a whole solution, for COUNT(DISTINCT *)."""
-
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        return (*self.keys, *(v for v, _ in self.aggregates))
-
-    @cached_property
-    def certain(self) -> frozenset[Variable]:
-        counts = frozenset(v for v, aggregate in self.aggregates if aggregate.function == "COUNT")
-        return (self.input.certain & frozenset(self.keys)) | counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,7 +236,7 @@ class Ordered(_Passing):
 
 
 @dataclass(frozen=True, eq=False)
-class Closure(Shared):
+class Closure(_Computed):
     """Pairs of nodes joined by one or more edges, for each combination of tags; with `zero_length`, also by none.
 
     An end can be a constant, which its column then repeats.
@@ -355,17 +256,9 @@ class Closure(Shared):
     """Which ends are asked for, where a join partner binds them: distinct rows of tags and node."""
     asks: Literal["starts", "ends"] | None = None
 
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        return (*self.tags, self.start, self.end)
-
-    @cached_property
-    def certain(self) -> frozenset[Variable]:
-        return frozenset(self.variables)
-
 
 @dataclass(frozen=True, eq=False)
-class Template(Shared):
+class Template(_Computed):
     """The set of triples that a CONSTRUCT template makes of the solutions, for each combination of tags."""
 
     input: Node
@@ -373,64 +266,89 @@ class Template(Shared):
     solution: tuple[Variable, ...]
     tags: tuple[Variable, ...] = ()
 
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        return (*self.tags, *TRIPLE)
-
-    @cached_property
-    def certain(self) -> frozenset[Variable]:
-        return frozenset(self.variables)
-
 
 @dataclass(frozen=True, eq=False)
-class Ask(Shared):
+class Ask(_Computed):
     """One row: whether there is a solution."""
 
     input: Node
-
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        return (TRUTH,)
-
-    @cached_property
-    def certain(self) -> frozenset[Variable]:
-        return frozenset((TRUTH,))
 
 
 TRIPLE = tuple(Variable(name) for name in ("subject", "predicate", "object"))
 TRUTH = Variable("boolean")
 
-Node: TypeAlias = (
-    Solutions
-    | Quads
-    | Rows
-    | Arriving
-    | Given
-    | Sent
-    | Extend
-    | EqualityKey
-    | Filter
-    | Project
-    | Distinct
-    | Union
-    | Join
-    | OrderedJoin
-    | Unmatched
-    | Marked
-    | Group
-    | TopK
-    | Ordered
-    | Closure
-    | Template
-    | Ask
-)
+Leaf: TypeAlias = Solutions | Quads | Rows | Arriving | Given
+Pair: TypeAlias = Union | Join | OrderedJoin | Unmatched | Marked
+Step: TypeAlias = Extend | EqualityKey | Filter | Project | Distinct | Group | TopK | Ordered | Template | Ask
+Node: TypeAlias = Leaf | Pair | Step | Closure | Sent
+
+
+def _variables(node: Node) -> tuple[Variable, ...]:
+    match node:
+        case Solutions(conjunction):
+            return conjunction.projection
+        case Quads(triple, graph, _, None):
+            terms = (triple.subject, triple.predicate, triple.object, graph)
+            return tuple(dict.fromkeys(term for term in terms if isinstance(term, Variable)))
+        case Quads(columns=tuple() as columns):
+            return columns
+        case Sent(parts):
+            return tuple(Variable(f"column{i}") for i in range(1 + max(len(part.variables) for part in parts)))
+        case Extend(inner, variable) | EqualityKey(inner, variable) | Marked(inner, _, variable):
+            return (*inner.variables, variable)
+        case Project(_, pairs):
+            return tuple(name for name, _ in pairs)
+        case Union(left, right) | OrderedJoin(left, right):
+            return tuple(dict.fromkeys((*left.variables, *right.variables)))
+        case Join(left, right, copies):
+            return (*dict.fromkeys((*left.variables, *right.variables)), *(copy for copy, _ in copies))
+        case Unmatched(inner) | Filter(inner) | Distinct(inner) | TopK(inner) | Ordered(inner):
+            return inner.variables
+        case Group(_, keys, aggregates):
+            return (*keys, *(variable for variable, _ in aggregates))
+        case Closure(_, _, tags, start, end):
+            return (*tags, start, end)
+        case Template(tags=tags):
+            return (*tags, *TRIPLE)
+        case Ask():
+            return (TRUTH,)
+        case _:
+            return node.variables
+
+
+def _certain(node: Node) -> frozenset[Variable]:
+    match node:
+        case Solutions(conjunction):
+            # A query may select what no pattern has.
+            return frozenset(conjunction.projection) & frozenset(conjunction.variables)
+        case Quads() | Closure() | Template() | Ask():
+            return frozenset(node.variables)
+        case Sent():
+            return frozenset()
+        case Extend(inner, variable, expression):
+            is_bound = expression in inner.certain or isinstance(expression, NamedNode | LiteralTerm)
+            return inner.certain | {variable} if is_bound else inner.certain
+        case Project(inner, pairs):
+            return frozenset(name for name, column in pairs if column in inner.certain)
+        case Union(left, right):
+            return left.certain & right.certain
+        case Join(left, right) | OrderedJoin(left, right):
+            return left.certain | right.certain
+        case Marked(inner, _, variable):
+            return inner.certain | {variable}
+        case Group(inner, keys, aggregates):
+            counts = frozenset(variable for variable, aggregate in aggregates if aggregate.function == "COUNT")
+            return (inner.certain & frozenset(keys)) | counts
+        # Some terms have no key that equal values share: they may equal others with different ones.
+        case EqualityKey(inner) | Unmatched(inner) | Filter(inner) | Distinct(inner) | TopK(inner) | Ordered(inner):
+            return inner.certain
+        case _:
+            return node.certain
 
 
 def inputs_of(node: Node) -> tuple[Node, ...]:
     """The nodes whose deltas a node takes, in order."""
     match node:
-        case Solutions() | Quads() | Rows() | Arriving() | Given():
-            return ()
         case Sent(parts):
             return parts
         case Union(left, right) | Join(left, right) | OrderedJoin(left, right):
@@ -440,7 +358,16 @@ def inputs_of(node: Node) -> tuple[Node, ...]:
         case Closure(edges, nodes, demand=demand):
             return tuple(part for part in (edges, nodes, demand) if part is not None)
         case _:
-            return (node.input,)
+            return () if isinstance(node, Leaf) else (node.input,)
+
+
+def over(node: Node, inputs: Mapping[Any, Node]) -> Node:
+    """The same node over other inputs."""
+    if isinstance(node, Sent):
+        return Sent(tuple(inputs[part] for part in node.parts))
+    values = {field.name: getattr(node, field.name) for field in fields(node)}
+    changed: Any = {name: inputs[value] for name, value in values.items() if isinstance(value, Shared)}
+    return replace(node, **changed)
 
 
 def in_order(root: Node) -> list[Node]:

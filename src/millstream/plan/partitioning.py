@@ -20,7 +20,7 @@ from typing import TypeAlias
 from pyoxigraph import Variable
 
 from millstream.plan import nodes as n
-from millstream.plan.conjunction import MergedSource, PatternVariable, Source, SourcedPattern, WindowSource
+from millstream.plan.conjunction import MergedSource, PatternVariable, Source, WindowSource
 from millstream.plan.nodes import Node, in_order, inputs_of
 
 _MOST_CHOICES = 256
@@ -88,24 +88,17 @@ def cuts_of(root: Node, *, at_rest: bool = False) -> list[Cut]:
 def obstacles_of(root: Node, *, at_rest: bool = False) -> list[frozenset[int]]:
     """What cannot run in parts, for each way to cut what is below: places of nodes, in the order of `in_order`."""
     flow = _Flow(root)
-    streamed = [at_rest or is_stream for is_stream in flow.streamed]
-    found: dict[frozenset[int], None] = {}
-    for choice in flow.choices():
-        if any(v is not None and is_stream for v, is_stream in zip(choice, streamed, strict=True)):
-            found.setdefault(flow.beyond(choice))
-    return list(found)
+    return list(dict.fromkeys(flow.beyond(choice) for choice in flow.cutting(at_rest=at_rest)))
 
 
 def obstacle_to(root: Node, *, at_rest: bool = False) -> str:
     """What keeps a plan from being cut: the last operator that some choice comes to."""
     flow = _Flow(root)
     furthest, reason = -1, "no variable tells its answers apart"
-    streamed = [at_rest or is_stream for is_stream in flow.streamed]
-    for choice in flow.choices():
-        if any(v is not None and is_stream for v, is_stream in zip(choice, streamed, strict=True)):
-            place, kind = flow.follow(choice)
-            if isinstance(kind, str) and place > furthest:
-                furthest, reason = place, kind
+    for choice in flow.cutting(at_rest=at_rest):
+        place, kind = flow.follow(choice)
+        if isinstance(kind, str) and place > furthest:
+            furthest, reason = place, kind
     return reason
 
 
@@ -176,19 +169,21 @@ class _Flow:
         ]
         self.leaves = [node for node in self._nodes if isinstance(node, n.Solutions | n.Given)]
 
-    @property
-    def streamed(self) -> list[bool]:
-        """For each leaf whether it reads a stream."""
-        return [
-            isinstance(leaf, n.Solutions) and any(reads_stream(p.source) for p in leaf.conjunction.patterns)
-            for leaf in self.leaves
-        ]
-
     def choices(self) -> Iterator[Choice]:
         """All ways to choose variables of the leaves."""
         return _choices(
             [leaf.conjunction.variables if isinstance(leaf, n.Solutions) else leaf.variables for leaf in self.leaves]
         )
+
+    def cutting(self, *, at_rest: bool) -> Iterator[Choice]:
+        """Those that choose a variable of a leaf that reads a stream, or of any `at_rest`."""
+        streamed = [
+            at_rest or (isinstance(leaf, n.Solutions) and any(reads_stream(p.source) for p in leaf.conjunction.patterns))
+            for leaf in self.leaves
+        ]
+        for choice in self.choices():
+            if any(v is not None and is_stream for v, is_stream in zip(choice, streamed, strict=True)):
+                yield choice
 
     def follow(self, choice: Choice) -> tuple[int, Kind | str]:
         """How the root is there, or the first obstacle and its place."""
@@ -336,7 +331,7 @@ def waits_for_streams(root: Node) -> bool:
 def _waits(node: Node, inputs: Sequence[bool]) -> bool:
     match node:
         case n.Solutions(conjunction):
-            return any(_is_window(pattern) for pattern in conjunction.patterns)
+            return any(isinstance(pattern.source, WindowSource) for pattern in conjunction.patterns)
         case n.Rows(_, rows):
             return not rows
         case n.Quads() | n.Arriving() | n.Given() | n.Ask():
@@ -352,7 +347,3 @@ def _waits(node: Node, inputs: Sequence[bool]) -> bool:
             return all(inputs) and not from_nothing
         case _:
             return reduce(bool.__and__, inputs, True)
-
-
-def _is_window(pattern: SourcedPattern) -> bool:
-    return isinstance(pattern.source, WindowSource)

@@ -11,7 +11,7 @@ from pyoxigraph import Variable
 
 from millstream.language.scope import mentioned
 from millstream.plan import nodes as n
-from millstream.plan.nodes import Node, in_order, inputs_of, kept
+from millstream.plan.nodes import Node, in_order, inputs_of, kept, over
 
 Columns = frozenset[Variable]
 
@@ -88,8 +88,8 @@ def _made(node: Node, needed: Columns, made: dict[Node, Node]) -> Node:
             return replace(node, input=made[inner]) if variable in needed else made[inner]
         case n.Project(inner, columns):
             return _projected(made[inner], tuple((name, c) for name, c in columns if name in needed))
-        case n.Union(left, right) | n.Join(left, right) | n.OrderedJoin(left, right):
-            return replace(node, left=made[left], right=made[right])
+        case n.Union() | n.Join() | n.OrderedJoin() | n.Filter():
+            return over(node, made)
         case n.Unmatched(left, matched, on) | n.Marked(left, matched, _, on) if on is not None:
             return replace(node, left=made[left], matched=_all_of(matched, made))
         case n.Unmatched(left, matched) | n.Marked(left, matched):
@@ -104,18 +104,11 @@ def _made(node: Node, needed: Columns, made: dict[Node, Node]) -> Node:
             read = tuple((v, g) for v, g in aggregates if v in needed or not keys)
             whole_rows = any(g.operand is None and g.distinct for _, g in read)
             return n.Group(made[inner], keys, read, solution if whole_rows else ())
-        case n.Closure(edges, nodes, demand=demand):
-            nodes, demand = (None if part is None else _all_of(part, made) for part in (nodes, demand))
-            return replace(node, edges=_all_of(edges, made), nodes=nodes, demand=demand)
-        case n.Filter(inner):
-            return replace(node, input=made[inner])
-        case n.Distinct(inner) | n.TopK(inner) | n.Ordered(inner) | n.Template(inner) | n.Ask(inner):
-            return replace(node, input=_all_of(inner, made))
         case n.Arriving(_, variables, certain):
             asked = tuple(v for v in variables if v in needed)
             return replace(node, variables=asked, certain=certain & needed)
-        case n.Sent(parts):
-            return n.Sent(tuple(_all_of(part, made) for part in parts))
+        case n.Closure() | n.Distinct() | n.TopK() | n.Ordered() | n.Template() | n.Ask() | n.Sent():
+            return over(node, {part: _all_of(part, made) for part in inputs_of(node)})
 
 
 def _reorders(whole: n.Project, leaf: n.Solutions) -> bool:

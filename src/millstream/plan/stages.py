@@ -6,15 +6,12 @@ parts. The order of the parts keeps the numbers of triple patterns: both stages 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass
 
 from millstream.plan import nodes as n
-from millstream.plan.nodes import Node, in_order, inputs_of, kept
+from millstream.plan.nodes import Node, in_order, inputs_of, kept, over
 from millstream.plan.partitioning import obstacles_of
 from millstream.plan.pruning import pruned
-from millstream.plan.sharing import Shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +83,6 @@ def reading_nodes(ordered: list[Node]) -> set[Node]:
         if isinstance(node, n.Solutions | n.Quads | n.Given) or any(part in found for part in inputs_of(node)):
             found.add(node)
     return found
-
-
-def over(node: Node, inputs: Mapping[Any, Node]) -> Node:
-    """The same node over other inputs."""
-    if isinstance(node, n.Sent):
-        return n.Sent(tuple(inputs[part] for part in node.parts))
-    values = {field.name: getattr(node, field.name) for field in fields(node)}
-    changed: Any = {name: inputs[value] for name, value in values.items() if isinstance(value, Shared)}
-    return replace(node, **changed)
 
 
 def _joins(node: Node) -> bool:

@@ -3,7 +3,7 @@
 from millstream.rdf.blanks import BlankScope, Term
 from millstream.rdf.element import OnRejected, Rejected, Rejections, StreamElement
 from millstream.rdf.formats import Format, format_of_path, named_format
-from millstream.rdf.patches import Change
+from millstream.rdf.statements import Change
 from millstream.rdf.terms import parse_term
 from millstream.rdf.times import time_ms
 from millstream.rdf.timing import parse_time_option

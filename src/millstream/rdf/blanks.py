@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
@@ -45,30 +46,19 @@ class BlankScope:
         """The quads of a piece of text, with the labels of this scope; labels the text lacks must not recur later."""
         if not any(sign in text for sign in _SIGNS):
             return quads
-        names: dict[str, BlankNode] = {}
         # Once for all nodes: a text can have as many as it has brackets.
         written = {label.decode() for label in _WRITTEN.findall(text)}
 
-        def name(node: BlankNode) -> BlankNode:
-            found = names.get(node.value)
-            if found is None:
-                found = names[node.value] = self._fresh(node.value, written)
-            return found
+        def name(label: str) -> BlankNode:
+            return self.anonymous() if _GENERATED.fullmatch(label) and label not in written else self.node(label)
 
-        return [_renamed(quad, name) for quad in quads]
+        names = _Names(name)
+        return [_renamed(quad, names) for quad in quads]
 
     def rename_document(self, quads: Iterable[Quad]) -> Iterator[Quad]:
         """The quads of a whole document whose text is not at hand, numbering its nodes as they appear."""
-        names: dict[str, BlankNode] = {}
-
-        def name(node: BlankNode) -> BlankNode:
-            found = names.get(node.value)
-            if found is None:
-                found = names[node.value] = self.anonymous()
-            return found
-
-        for quad in quads:
-            yield _renamed(quad, name)
+        names = _Names(lambda label: self.anonymous())
+        return (_renamed(quad, names) for quad in quads)
 
     def node(self, label: str) -> BlankNode:
         """The node that a label written in the text means."""
@@ -79,32 +69,29 @@ class BlankScope:
         self._generated += 1
         return BlankNode(f"{self.prefix}g{self._generated}")
 
-    def _fresh(self, label: str, written: set[str]) -> BlankNode:
-        if _GENERATED.fullmatch(label) and label not in written:
-            return self.anonymous()
-        return self.node(label)
+
+class _Names(dict[str, BlankNode]):
+    """Nodes by the labels that the parser gave them, each made when it is first asked for."""
+
+    def __init__(self, make: Callable[[str], BlankNode]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, label: str) -> BlankNode:
+        self[label] = found = self._make(label)
+        return found
 
 
-def _renamed(quad: Quad, name: Callable[[BlankNode], BlankNode]) -> Quad:
+def _renamed(quad: Quad, names: _Names) -> Quad:
     subject, obj, graph = quad.subject, quad.object, quad.graph_name
     if not isinstance(subject, BlankNode) and isinstance(obj, NamedNode | Literal) and not isinstance(graph, BlankNode):
         return quad
-    return Quad(
-        name(subject) if isinstance(subject, BlankNode) else subject,
-        quad.predicate,
-        _renamed_term(obj, name),
-        name(graph) if isinstance(graph, BlankNode) else graph,
-    )
+    return Quad(_renamed_term(subject, names), quad.predicate, _renamed_term(obj, names), _renamed_term(graph, names))
 
 
-def _renamed_term(term: Term, name: Callable[[BlankNode], BlankNode]) -> Term:
+def _renamed_term(term: Any, names: _Names) -> Any:
     if isinstance(term, BlankNode):
-        return name(term)
+        return names[term.value]
     if isinstance(term, Triple):
-        subject = term.subject
-        return Triple(
-            name(subject) if isinstance(subject, BlankNode) else subject,
-            term.predicate,
-            _renamed_term(term.object, name),
-        )
+        return Triple(_renamed_term(term.subject, names), term.predicate, _renamed_term(term.object, names))
     return term

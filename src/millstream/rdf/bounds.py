@@ -8,11 +8,12 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterable, Iterator
-from typing import Literal, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from millstream.limits import Limits
 from millstream.rdf.element import Rejections
 
+CHUNK = 1 << 20
 SHOWN = 1024
 """How many bytes of what is passed over are kept, to tell it by."""
 _LINE_END = re.compile(rb"[\r\n]")
@@ -20,6 +21,17 @@ _LINE = re.compile(rb"[^\r\n]++")
 _TAIL = 1 << 12
 
 Piece = TypeVar("Piece", bytes, bytes | memoryview)
+
+
+class ByteSource(Protocol):
+    """Bytes in the pieces they come in."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+def pieces_of(source: ByteSource, size: int = CHUNK) -> Iterator[bytes]:
+    """The bytes of a source as they come."""
+    return iter(lambda: source.read(size), b"")
 
 
 class Cut(enum.Enum):
@@ -75,11 +87,11 @@ def _last_line(piece: bytes | memoryview) -> int:
     return 0
 
 
-def read_whole(pieces: Iterable[bytes], limits: Limits, rejections: Rejections) -> bytes | None:
+def read_whole(source: ByteSource, limits: Limits, rejections: Rejections) -> bytes | None:
     """A text that can only be read as a whole; one that is too large is set aside."""
     found: list[bytes] = []
     size = 0
-    for piece in pieces:
+    for piece in pieces_of(source):
         size += len(piece)
         if size > limits.document_bytes:
             reason = f"a document of more than {limits.document_bytes} bytes (limit document_bytes)"

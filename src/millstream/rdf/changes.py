@@ -16,11 +16,9 @@ from millstream.limits import Limits
 from millstream.rdf.blanks import BlankScope
 from millstream.rdf.bounds import read_whole
 from millstream.rdf.element import Rejections
-from millstream.rdf.inputs import CHUNK, ByteStream, Readable
-from millstream.rdf.lines import pieces_of
-from millstream.rdf.patches import Change, read_patch
+from millstream.rdf.inputs import ByteStream, Readable
+from millstream.rdf.statements import Change
 from millstream.rdf.timing import TimeKind, parse_time_option
-from millstream.rdf.updates import read_update
 
 FORMATS = ("rdfpatch", "sparql")
 
@@ -57,8 +55,12 @@ def changes_in(
             return
         chosen = _told_by(head, rejections.source)
     if chosen == "rdfpatch":
+        from millstream.rdf.patches import read_patch
+
         yield from read_patch(stream, scope, rejections, base=base, limits=limits)
-    elif (text := read_whole(pieces_of(stream, CHUNK), limits, rejections)) is not None:
+    elif (text := read_whole(stream, limits, rejections)) is not None:
+        from millstream.rdf.updates import read_update
+
         yield from read_update(text, scope, rejections, base=base, limits=limits)
 
 

@@ -14,30 +14,22 @@ from collections.abc import Iterable, Iterator
 from pyoxigraph import Literal, Quad, RdfFormat, parse
 
 from millstream.errors import DataError, OptionError
-from millstream.limits import DEFAULT_LIMITS, Limits
+from millstream.limits import Limits
 from millstream.rdf.blanks import BlankScope
-from millstream.rdf.bounds import SHOWN, Cut, bounded_lines, read_whole, too_long
+from millstream.rdf.bounds import SHOWN, ByteSource, Cut, bounded_lines, pieces_of, read_whole, too_long
 from millstream.rdf.element import Rejections
 from millstream.rdf.faults import fault_of
-from millstream.rdf.lines import ByteSource, pieces_of
 from millstream.rdf.nesting import TOO_DEEP, json_too_deep
 from millstream.rdf.parsing import check_sizes, names_size
 from millstream.rdf.rdf_xml import too_large
 from millstream.rdf.statements import Event, Mark, Statement
 
-CHUNK = 1 << 20
-
 
 def read_json_ld(
-    source: ByteSource,
-    scope: BlankScope,
-    rejections: Rejections,
-    *,
-    base: str | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    source: ByteSource, scope: BlankScope, rejections: Rejections, *, base: str | None, limits: Limits
 ) -> Iterator[Event]:
     """The one statement of a JSON-LD document: all its quads."""
-    text = read_whole(pieces_of(source, CHUNK), limits, rejections)
+    text = read_whole(source, limits, rejections)
     if text is None or not text.strip():
         return
     quads = _parse_json(text, None, scope.next_document(), rejections, limits, base=base, line=None)
@@ -47,12 +39,7 @@ def read_json_ld(
 
 
 def read_json_lines(
-    source: ByteSource,
-    scope: BlankScope,
-    rejections: Rejections,
-    *,
-    base: str | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    source: ByteSource, scope: BlankScope, rejections: Rejections, *, base: str | None, limits: Limits
 ) -> Iterator[Event]:
     """The statements of JSON-LD lines, one a document; each is followed by the end of its scope."""
     context: bytes | None = None
@@ -76,7 +63,7 @@ def text_lines(source: ByteSource, limits: Limits, rejections: Rejections) -> It
     """The lines of a text with their numbers, without their ends; those that are too long are set aside."""
     pieces: list[bytes] = []
     number = 1
-    for piece in bounded_lines(pieces_of(source, CHUNK), limits.statement_bytes):
+    for piece in bounded_lines(pieces_of(source), limits.statement_bytes):
         if isinstance(piece, Cut):
             rejections.reject(too_long(limits), line=number, column=1, text=b"".join(pieces)[:SHOWN])
             pieces = []

@@ -1,9 +1,10 @@
-"""What the parser says is wrong, as a reason and a place."""
+"""What the parser says is wrong, as an error with a reason and, where the parser knows it, a place."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from millstream.errors import DataError
 
 _PREAMBLE = re.compile(r"^Parser error (?:at|between) (?:line \d+ )?(?:[^:]*?): ", re.DOTALL)
 # Reasons of the parser that do not say what to do about it.
@@ -15,27 +16,18 @@ _CLEARER = {
 _PANIC = "PanicException"
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """A reason, and line and column (from 1) in the text that was parsed where the parser knows them."""
-
-    reason: str
-    line: int | None
-    column: int | None
-
-
-def fault_of(error: BaseException) -> Fault:
-    """The fault behind an exception of the parser; what is nothing of the parser's is raised again."""
+def fault_of(error: BaseException) -> DataError:
+    """The fault behind an exception of the parser, line and column from 1; what is none of the parser's is raised again."""
     if isinstance(error, SyntaxError):
         reason = _PREAMBLE.sub("", error.msg or str(error))
         for beginning, clearer in _CLEARER.items():
             if reason.startswith(beginning):
                 reason = clearer
-        return Fault(reason, error.lineno, error.offset)
+        return DataError(reason, line=error.lineno, column=error.offset)
     if isinstance(error, ValueError):
-        return Fault(str(error), None, None)
+        return DataError(str(error))
     if isinstance(error, MemoryError):
-        return Fault("a string, name, number or comment that is too long for the parser", None, None)
+        return DataError("a string, name, number or comment that is too long for the parser")
     if type(error).__name__ == _PANIC:
-        return Fault("the parser failed over it", None, None)
+        return DataError("the parser failed over it")
     raise error

@@ -1,17 +1,4 @@
-"""The formats that can be read, and how one is recognised.
-
-| name      | file name ends in                | media types                                                     |
-|-----------|----------------------------------|-----------------------------------------------------------------|
-| ntriples  | .nt                              | application/n-triples, text/plain                               |
-| nquads    | .nq, .nquads                     | application/n-quads                                             |
-| turtle    | .ttl, .turtle, .n3               | text/turtle, application/turtle, application/x-turtle, text/n3  |
-| trig      | .trig                            | application/trig, application/x-trig                            |
-| rdfxml    | .rdf, .owl, .xml                 | application/rdf+xml, application/xml, text/xml                  |
-| jsonld    | .jsonld, .json                   | application/ld+json, application/json                           |
-| jsonlines | .jsonl, .ndjson, .ndjsonld       | application/x-ld+ndjson, application/x-ndjson                   |
-| parquet   | .parquet, .pq                    | application/vnd.apache.parquet                                  |
-| arrow     | .arrow, .feather, .ipc, .arrows  | application/vnd.apache.arrow.file, ...arrow.stream              |
-| csv       | .csv                             | text/csv                                                        |
+"""The formats that can be read, and how one is recognised: by name, by the ending of a file's name, by media type.
 
 A `.gz` at the end is ignored: compression is recognised by content. N-Triples, N-Quads, Turtle and TriG become RDF
 Message Logs by their own `VERSION "1.2-messages"` line, or by a media type with such a `version` parameter. `.n3` is
@@ -29,7 +16,7 @@ from millstream.errors import OptionError
 
 
 class Format(enum.Enum):
-    """A format by its name; `endings` and `media_types` are what it is recognised by."""
+    """A format by its name."""
 
     N_TRIPLES = "ntriples"
     N_QUADS = "nquads"
@@ -53,55 +40,20 @@ class Format(enum.Enum):
         return self in (Format.N_QUADS, Format.TRIG, Format.JSON_LD, Format.JSON_LINES)
 
 
-ENDINGS: dict[str, Format] = {
-    "nt": Format.N_TRIPLES,
-    "nq": Format.N_QUADS,
-    "nquads": Format.N_QUADS,
-    "ttl": Format.TURTLE,
-    "turtle": Format.TURTLE,
-    "n3": Format.TURTLE,
-    "trig": Format.TRIG,
-    "rdf": Format.RDF_XML,
-    "owl": Format.RDF_XML,
-    "xml": Format.RDF_XML,
-    "jsonld": Format.JSON_LD,
-    "json": Format.JSON_LD,
-    "jsonl": Format.JSON_LINES,
-    "ndjson": Format.JSON_LINES,
-    "ndjsonld": Format.JSON_LINES,
-    "parquet": Format.PARQUET,
-    "pq": Format.PARQUET,
-    "arrow": Format.ARROW,
-    "arrows": Format.ARROW,
-    "feather": Format.ARROW,
-    "ipc": Format.ARROW,
-    "csv": Format.CSV,
+_RECOGNISED = {
+    Format.N_TRIPLES: ("nt", "application/n-triples text/plain"),
+    Format.N_QUADS: ("nq nquads", "application/n-quads"),
+    Format.TURTLE: ("ttl turtle n3", "text/turtle application/turtle application/x-turtle text/n3"),
+    Format.TRIG: ("trig", "application/trig application/x-trig"),
+    Format.RDF_XML: ("rdf owl xml", "application/rdf+xml application/xml text/xml"),
+    Format.JSON_LD: ("jsonld json", "application/ld+json application/json"),
+    Format.JSON_LINES: ("jsonl ndjson ndjsonld", "application/x-ld+ndjson application/ld+ndjson application/x-ndjson"),
+    Format.PARQUET: ("parquet pq", "application/vnd.apache.parquet"),
+    Format.ARROW: ("arrow arrows feather ipc", "application/vnd.apache.arrow.file application/vnd.apache.arrow.stream"),
+    Format.CSV: ("csv", "text/csv"),
 }
-
-_MEDIA_TYPES: dict[str, Format] = {
-    "application/n-triples": Format.N_TRIPLES,
-    "text/plain": Format.N_TRIPLES,
-    "application/n-quads": Format.N_QUADS,
-    "text/turtle": Format.TURTLE,
-    "application/turtle": Format.TURTLE,
-    "application/x-turtle": Format.TURTLE,
-    "text/n3": Format.TURTLE,
-    "application/trig": Format.TRIG,
-    "application/x-trig": Format.TRIG,
-    "application/rdf+xml": Format.RDF_XML,
-    "application/xml": Format.RDF_XML,
-    "text/xml": Format.RDF_XML,
-    "application/ld+json": Format.JSON_LD,
-    "application/json": Format.JSON_LD,
-    "application/x-ld+ndjson": Format.JSON_LINES,
-    "application/ld+ndjson": Format.JSON_LINES,
-    "application/x-ndjson": Format.JSON_LINES,
-    "application/vnd.apache.parquet": Format.PARQUET,
-    "application/vnd.apache.arrow.file": Format.ARROW,
-    "application/vnd.apache.arrow.stream": Format.ARROW,
-    "text/csv": Format.CSV,
-}
-
+_ENDINGS = {ending: format for format, (endings, _) in _RECOGNISED.items() for ending in endings.split()}
+_MEDIA_TYPES = {media_type: format for format, (_, types) in _RECOGNISED.items() for media_type in types.split()}
 _VERSION = re.compile(r';\s*version\s*=\s*"?[^";]*-messages"?', re.IGNORECASE)
 
 
@@ -128,8 +80,8 @@ def named_format(name: str | Format) -> FormatChoice:
     if media_type.strip() in _MEDIA_TYPES:
         return FormatChoice(_MEDIA_TYPES[media_type.strip()], bool(semicolon and _VERSION.search(text)))
     plain = re.sub(r"[\s._/-]", "", text.removesuffix(".gz"))
-    if plain in ENDINGS:
-        return FormatChoice(ENDINGS[plain])
+    if plain in _ENDINGS:
+        return FormatChoice(_ENDINGS[plain])
     for format in Format:
         if plain == format.value:
             return FormatChoice(format)
@@ -140,4 +92,4 @@ def format_of_path(path: str | PurePath) -> Format | None:
     """The format that a file's name tells, if any."""
     name = PurePath(path).name.lower().removesuffix(".gz")
     _, dot, ending = name.rpartition(".")
-    return ENDINGS.get(ending) if dot else None
+    return _ENDINGS.get(ending) if dot else None

@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-import pyarrow as pa
-
 from millstream.errors import DataError
 from millstream.rdf.element import OnRejected, Rejections
 from millstream.rdf.formats import format_of_path
@@ -47,10 +45,11 @@ class FileInput:
         return str(self.path)
 
 
-class ByteStream:
+class ByteStream(io.RawIOBase):
     """Bytes of a source, decompressed, without a byte order mark."""
 
     def __init__(self, raw: Readable, rejections: Rejections) -> None:
+        super().__init__()
         # What is there now, not a full chunk, or a pipe would hold back its last lines.
         self._read_some = getattr(raw, "read1", raw.read)
         self._rejections = rejections
@@ -87,6 +86,16 @@ class ByteStream:
                 return found
         return b""
 
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """As Python's own readers ask."""
+        data = self.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
     def beginning(self, most: int) -> bytes:
         """How the text that is still to be read begins: its first line that is no comment is in it, if not too long."""
         while not self._ended and len(self._pending) < most and not _STATEMENT.match(self._pending):
@@ -110,7 +119,8 @@ class ByteStream:
             rest = self._compressed.lstrip(b"\0")
             self._compressed = rest
             if not rest:
-                self._ended = not self._read_ahead()
+                self._compressed = self._read_raw(CHUNK)
+                self._ended = not self._compressed
                 return b""
             if not rest.startswith(_GZIP[: len(rest)]):
                 return self._damaged("bytes after the end of the gzip data")
@@ -123,10 +133,6 @@ class ByteStream:
             return self._damaged(f"the gzip data is damaged ({error})")
         self._compressed = self._inflate.unconsumed_tail or self._inflate.unused_data
         return found
-
-    def _read_ahead(self) -> bool:
-        self._compressed = self._read_raw(CHUNK)
-        return bool(self._compressed)
 
     def _damaged(self, reason: str) -> bytes:
         self._ended = True
@@ -170,7 +176,19 @@ def is_all_there(source: object) -> bool:
     if is_readable(source):
         seekable = getattr(source, "seekable", None)
         return callable(seekable) and bool(seekable())
-    return isinstance(source, bytes | bytearray | memoryview | Sequence | pa.Table | pa.RecordBatch)
+    if is_table(source):
+        return hasattr(source, "num_rows")
+    return isinstance(source, bytes | bytearray | memoryview | Sequence)
+
+
+def is_table(source: object) -> bool:
+    """Whether a source is a table of Arrow, a batch of one, or a reader of batches."""
+    # Who has one has imported it; all others do without its 26 MB.
+    if not type(source).__module__.startswith("pyarrow."):
+        return False
+    from pyarrow import RecordBatch, RecordBatchReader, Table
+
+    return isinstance(source, Table | RecordBatch | RecordBatchReader)
 
 
 def name_of(source: object) -> str:

@@ -9,31 +9,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 from pyoxigraph import Quad, RdfFormat
 
 from millstream.errors import DataError
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf.blanks import BlankScope
-from millstream.rdf.bounds import SHOWN, Cut, bounded_lines, too_long
+from millstream.rdf.bounds import CHUNK, SHOWN, ByteSource, Cut, bounded_lines, pieces_of, too_long
 from millstream.rdf.element import Rejections
 from millstream.rdf.inputs import BOM
 from millstream.rdf.parsing import quads_of
 from millstream.rdf.statements import Event, Mark, Statement
 
-CHUNK = 1 << 20
-
 # Directives of RDF 1.2 and of RDF Message Logs, which the parser does not know in the line formats.
 _DIRECTIVE = re.compile(rb'[ \t]*(?:VERSION[ \t]*(?:"([^"\\]*)"|\'([^\'\\]*)\')|(MESSAGE))[ \t]*(?:#.*)?')
 
 _ANNOUNCED = re.compile(rb"\s*(?:#[^\n]*\n\s*)*VERSION\b", re.IGNORECASE)
-
-
-class ByteSource(Protocol):
-    """Bytes in the pieces they come in."""
-
-    def read(self, size: int, /) -> bytes: ...
 
 
 def is_message_log(head: bytes) -> bool:
@@ -60,11 +52,6 @@ def read_lines(
             yield from reader.read(text)
         else:
             reader.reject_long(text.beginning)
-
-
-def pieces_of(source: ByteSource, size: int) -> Iterator[bytes]:
-    """The bytes of a source as they come."""
-    return iter(lambda: source.read(size), b"")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -136,7 +136,7 @@ class _RowWriter:
 
 def _csv_rows(template: Template, source: ByteStream, names: list[str], rejections: Rejections) -> Iterator[Row]:
     # What is not UTF-8 makes one row malformed, not the file.
-    text = io.TextIOWrapper(io.BufferedReader(_Raw(source)), "utf-8", errors="surrogateescape", newline="")
+    text = io.TextIOWrapper(io.BufferedReader(source), "utf-8", errors="surrogateescape", newline="")
     csv.field_size_limit(_LONGEST_CELL)
     reader = csv.reader(text, delimiter=template.delimiter)
     header = list(template.columns) if template.columns is not None else next(reader, None)
@@ -176,7 +176,7 @@ def _is_text(cell: str) -> bool:
 
 def _json_rows(source: ByteStream, names: list[str], rejections: Rejections) -> Iterator[Row]:
     paths = [name.split(".") for name in names]
-    for line, data in enumerate(_lines(source), 1):
+    for line, data in enumerate(io.BufferedReader(source, 1 << 16), 1):
         if not data.strip():
             continue
         try:
@@ -200,20 +200,3 @@ def _value(found: dict[str, Any], name: str, path: list[str]) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     raise ValueError(f"column {name} holds {'an object' if isinstance(value, dict) else 'a list'}, not a value")
-
-
-def _lines(source: ByteStream) -> Iterable[bytes]:
-    return io.BufferedReader(_Raw(source), 1 << 16)
-
-
-class _Raw(io.RawIOBase):
-    def __init__(self, source: ByteStream) -> None:
-        self._source = source
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._source.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)

@@ -15,7 +15,7 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple, parse
 
 from millstream.errors import DataError
 from millstream.limits import DEFAULT_LIMITS, Limits
-from millstream.rdf.faults import Fault, fault_of
+from millstream.rdf.faults import fault_of
 from millstream.rdf.nesting import TOO_DEEP, triple_terms_too_deep
 from millstream.rdf.sentences import COMMENT, LONG_STRING, NAME, SHORT_STRING, WHOLE_IRI
 
@@ -50,7 +50,7 @@ def quads_of(
     except MemoryError:
         quads = _with_long_strings(text, format, base)
     except BaseException as error:
-        raise _data_error(fault_of(error)) from None
+        raise fault_of(error) from None
     if not any_terms and (nested or any(sign in text for sign in _SIGNS)):
         check_supported(quads)
     if len(text) > LONGEST_NAME or len(text) * _MOST_ESCAPED > limits.literal_bytes:
@@ -83,10 +83,6 @@ def check_sizes(quads: Iterable[Quad], limits: Limits) -> None:
 def names_size(quad: Quad) -> int:
     """How long the names of a quad are that a text need not repeat although every quad has them."""
     return sum(len(getattr(term, "value", "")) for term in (quad.subject, quad.predicate, quad.graph_name))
-
-
-def _data_error(fault: Fault) -> DataError:
-    return DataError(fault.reason, line=fault.line, column=fault.column)
 
 
 def _with_long_strings(text: bytes, format: RdfFormat, base: str | None) -> list[Quad]:

@@ -9,29 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-
-from pyoxigraph import BlankNode, NamedNode, Triple
 
 from millstream.errors import DataError
-from millstream.limits import DEFAULT_LIMITS, Limits
+from millstream.limits import Limits
 from millstream.rdf.blanks import BlankScope
+from millstream.rdf.bounds import ByteSource
 from millstream.rdf.documents import text_lines
 from millstream.rdf.element import Rejections
-from millstream.rdf.lines import ByteSource
 from millstream.rdf.prologue import Prologue
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """Triples that a dataset gains or loses at once in one graph (None: the default graph), and the line it is from."""
-
-    insert: bool
-    triples: tuple[Triple, ...]
-    graph: NamedNode | BlankNode | None = None
-    at_ms: int | None = None
-    line: int | None = None
-
+from millstream.rdf.statements import Change
 
 _IRI = rb"<[^<>\"{}|^`\s]*+>"
 _TERM = re.compile(
@@ -43,12 +29,7 @@ _SYSTEM_NODE = re.compile(rb"<(_:[^<>\s]++)>")
 
 
 def read_patch(
-    source: ByteSource,
-    scope: BlankScope,
-    rejections: Rejections,
-    *,
-    base: str | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    source: ByteSource, scope: BlankScope, rejections: Rejections, *, base: str | None, limits: Limits
 ) -> Iterator[Change]:
     """The changes of an RDF Patch."""
     prologue = Prologue(base, limits)

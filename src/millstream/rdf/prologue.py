@@ -41,8 +41,7 @@ class Prologue:
             parser = parse(input=self.text + directive, format=RdfFormat.TURTLE, base_iri=self.base)
             quads = list(parser)
         except BaseException as error:
-            fault = fault_of(error)
-            raise _placed(DataError(fault.reason, line=fault.line, column=fault.column)) from None
+            raise _placed(fault_of(error)) from None
         if quads:
             raise DataError("not a directive")
         if any(len(iri) > LONGEST_PREFIX for iri in (parser.base_iri or "", *parser.prefixes.values())):
@@ -96,6 +95,14 @@ class Prologue:
         pairs = (f"@prefix {name}: <{iri}> . " for name, iri in self.prefixes.items())
         self.text = "".join(pairs).encode() + b"\n"
         self.longest = max(map(len, (self.base or "", *self.prefixes.values())))
+
+
+def place_of(fault: DataError, sentence: bytes, line: int, column: int) -> tuple[int, int]:
+    """Where the fault of a sentence is, which begins at a line and column."""
+    if fault.line is None:
+        return line, column
+    below = min(fault.line - 1, sentence.count(b"\n"))
+    return line + below, (fault.column or 1) if below else column + (fault.column or 1) - 1
 
 
 def _placed(error: DataError) -> DataError:

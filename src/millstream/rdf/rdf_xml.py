@@ -16,11 +16,11 @@ from xml.parsers import expat
 from pyoxigraph import Quad, RdfFormat, parse
 
 from millstream.errors import DataError, OptionError
-from millstream.limits import DEFAULT_LIMITS, Limits
+from millstream.limits import Limits
 from millstream.rdf.blanks import BlankScope
+from millstream.rdf.bounds import ByteSource
 from millstream.rdf.element import Rejections
 from millstream.rdf.faults import fault_of
-from millstream.rdf.lines import ByteSource
 from millstream.rdf.parsing import check_sizes, check_supported, names_size
 from millstream.rdf.statements import Event, Statement
 
@@ -32,12 +32,7 @@ _TIMES_TEXT = 16
 
 
 def read_rdf_xml(
-    source: ByteSource,
-    scope: BlankScope,
-    rejections: Rejections,
-    *,
-    base: str | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    source: ByteSource, scope: BlankScope, rejections: Rejections, *, base: str | None, limits: Limits
 ) -> Iterator[Event]:
     """The statements of an RDF/XML document, one quad each."""
     watched = _WatchedXml(source, limits)
@@ -56,10 +51,9 @@ def read_rdf_xml(
             if names > limits.document_bytes + _TIMES_TEXT * watched.size:
                 raise DataError(too_large(limits))
         except DataError as refused:
-            reason, line, column = refused.reason, None, None
+            fault = refused
         except BaseException as error:
             fault = fault_of(error)
-            reason, line, column = fault.reason, fault.line, fault.column
         else:
             try:
                 check_supported((quad,))
@@ -69,9 +63,8 @@ def read_rdf_xml(
                 continue
             yield Statement([quad], None)
             continue
-        if watched.fault is not None:
-            line, column = watched.fault
-        rejections.reject(f"{reason}; the document is kept up to here", line=line, column=column, text=watched.text)
+        line, column = watched.fault or (fault.line, fault.column)
+        rejections.reject(f"{fault.reason}; the document is kept up to here", line=line, column=column, text=watched.text)
         return
 
 

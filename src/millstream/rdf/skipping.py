@@ -8,16 +8,7 @@ from __future__ import annotations
 
 import re
 
-from millstream.rdf.sentences import (
-    BLANK_REST,
-    NAME_CHAR,
-    PLAIN,
-    TOKEN,
-    UNDECIDED,
-    Kind,
-    directive_begins,
-    skip_space,
-)
+from millstream.rdf.sentences import BLANK_REST, NAME_CHAR, PLAIN, TOKEN, UNDECIDED, Kind, directive_begins, skip_space
 
 _RUN = re.compile(rb"(?:(?P<last>" + PLAIN + rb"))++", re.DOTALL)
 # What a cut-off token goes on with, by what it began with.

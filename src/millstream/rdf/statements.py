@@ -1,4 +1,4 @@
-"""What format readers hand on: statements with their quads and line, and the marks between them.
+"""What format readers hand on: statements with their quads and line, the marks between them, and changes of datasets.
 
 A reader gives, for one source, `Statement`s in order. `Mark.MESSAGES` comes first if the source is an RDF Message Log;
 `Mark.END` ends a message or document, within which blank-node labels have their scope.
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from pyoxigraph import Quad
+from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 
 
 class Statement(NamedTuple):
@@ -18,6 +19,17 @@ class Statement(NamedTuple):
 
     quads: list[Quad]
     line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Triples that a dataset gains or loses at once in one graph (None: the default graph), and the line it is from."""
+
+    insert: bool
+    triples: tuple[Triple, ...]
+    graph: NamedNode | BlankNode | None = None
+    at_ms: int | None = None
+    line: int | None = None
 
 
 class Mark(enum.Enum):

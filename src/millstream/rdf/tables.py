@@ -20,19 +20,15 @@ from pyoxigraph import Quad, RdfFormat
 from millstream.errors import DataError
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf.blanks import BlankScope
-from millstream.rdf.bounds import read_whole
+from millstream.rdf.bounds import ByteSource, read_whole
 from millstream.rdf.element import Rejections
 from millstream.rdf.formats import Format
-from millstream.rdf.lines import ByteSource, pieces_of
 from millstream.rdf.parsing import check_sizes, check_supported, quads_of
 from millstream.rdf.terms import is_one_term, parse_term
 from millstream.rdf.times import MAX_MS, MIN_MS, OUT_OF_RANGE, integer_ms
 from millstream.rdf.timing import Group
 
-TABLE_TYPES = (pa.Table, pa.RecordBatch, pa.RecordBatchReader)
-
 _ROWS = 50_000
-_CHUNK = 1 << 20
 _ARROW_FILE = b"ARROW1"
 
 
@@ -66,12 +62,12 @@ def open_table(
                 # With all the file systems that Arrow knows: nobody else should pay for it.
                 import pyarrow.parquet
 
-                found = None if path is not None else read_whole(pieces_of(source, _CHUNK), limits, rejections)
+                found = None if path is not None else read_whole(source, limits, rejections)
                 whole = str(path) if path is not None else None if found is None else pa.BufferReader(found)
                 if whole is not None:
                     yield from map(_sound, pyarrow.parquet.ParquetFile(whole).iter_batches(batch_size=_ROWS))
             case _:
-                data = read_whole(pieces_of(source, _CHUNK), limits, rejections)
+                data = read_whole(source, limits, rejections)
                 if data is None:
                     return
                 if data.startswith(_ARROW_FILE):

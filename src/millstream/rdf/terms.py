@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pyoxigraph import Quad, RdfFormat
+from pyoxigraph import RdfFormat
 
 from millstream.errors import DataError
 from millstream.rdf.blanks import BlankScope, Term
@@ -24,34 +24,23 @@ def parse_term(text: str, *, scope: BlankScope | None = None) -> Term:
     >>> parse_term('"1"^^<http://www.w3.org/2001/XMLSchema#integer>').value
     '1'
     """
-    stripped = one_term(text, "term")
-    return parse_line(f"<x:s> <x:p> {stripped} .", scope or BlankScope(), "term").object
+    stripped = text.strip(" \t")
+    if not is_one_term(stripped):
+        raise DataError(
+            'not one N-Triples term (write <iri>, _:label or "text"^^<datatype>; for other text pyoxigraph.Literal)',
+            source="term",
+            text=bounded(text),
+        )
+    line = f"<x:s> <x:p> {stripped} .".encode("utf-8", "surrogatepass")
+    try:
+        quads = quads_of(line, RdfFormat.N_TRIPLES, any_terms=True)
+    except DataError as error:
+        raise DataError(error.reason, source="term", text=bounded(line)) from None
+    if len(quads) != 1:
+        raise DataError("not one N-Triples statement", source="term", text=bounded(line))
+    return (scope or BlankScope()).rename(quads, line)[0].object
 
 
 def is_one_term(text: str) -> bool:
     """Whether a text looks like exactly one N-Triples term, which then still has to be parsed."""
     return _TERM.fullmatch(text) is not None
-
-
-def one_term(text: str, where: str) -> str:
-    """The text of one term, blanks around it left out; raises DataError for what does not look like one."""
-    stripped = text.strip(" \t")
-    if _TERM.fullmatch(stripped) is None:
-        raise DataError(
-            'not one N-Triples term (write <iri>, _:label or "text"^^<datatype>; for other text pyoxigraph.Literal)',
-            source=where,
-            text=bounded(text),
-        )
-    return stripped
-
-
-def parse_line(line: str, scope: BlankScope, where: str) -> Quad:
-    """The one statement of a line."""
-    encoded = line.encode("utf-8", "surrogatepass")
-    try:
-        quads = quads_of(encoded, RdfFormat.N_TRIPLES, any_terms=True)
-    except DataError as error:
-        raise DataError(error.reason, source=where, text=bounded(line)) from None
-    if len(quads) != 1:
-        raise DataError("not one N-Triples statement", source=where, text=bounded(line))
-    return scope.rename(quads, encoded)[0]

@@ -20,21 +20,8 @@ OUT_OF_RANGE = "a time lies between -2^59 and 2^59 milliseconds"
 _DAY_MS = 86_400_000
 _INTEGERS = frozenset(
     XSD + name
-    for name in (
-        "integer",
-        "long",
-        "int",
-        "short",
-        "byte",
-        "nonNegativeInteger",
-        "positiveInteger",
-        "nonPositiveInteger",
-        "negativeInteger",
-        "unsignedLong",
-        "unsignedInt",
-        "unsignedShort",
-        "unsignedByte",
-    )
+    for name in "integer long int short byte unsignedLong unsignedInt unsignedShort unsignedByte nonNegativeInteger "
+    "positiveInteger nonPositiveInteger negativeInteger".split()
 )
 # 13 digits of year are far outside 64 bits of milliseconds, and int() refuses texts of thousands of digits.
 _YEAR = r"(?P<year>-?(?:[1-9][0-9]{3,12}|0[0-9]{3}))"

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from pyoxigraph import DefaultGraph, NamedNode, Quad
 
 from millstream.errors import DataError, OptionError
-from millstream.rdf.element import Rejections, StreamElement, without_repeats
+from millstream.rdf.element import Rejections
 from millstream.rdf.times import MAX_MS, MIN_MS, OUT_OF_RANGE, time_ms
 
 GENERATED_AT_TIME = NamedNode("http://www.w3.org/ns/prov#generatedAtTime")
@@ -94,30 +94,19 @@ class Group(NamedTuple):
 
 
 class Timing:
-    """Gives groups their times; one counts through all files of a source."""
+    """Gives groups the times that they state, or that a clock says; those at a rate follow from their number alone."""
 
     def __init__(self, option: TimeOption, clock_ms: Callable[[], int] | None = None) -> None:
         if option.kind is TimeKind.ARRIVAL and clock_ms is None:
             raise OptionError("time 'arrival' needs a clock: pass clock_ms")
         self.option = option
         self._clock_ms = clock_ms
-        self._count = 0
-
-    def element(self, group: Group, rejections: Rejections) -> StreamElement | None:
-        """The element that a group is, or nothing if it has no time."""
-        found = self.timed(group, rejections)
-        if found is None:
-            return None
-        quads, at_ms = found
-        return StreamElement(without_repeats(quad.triple for quad in quads), at_ms)
 
     def timed(self, group: Group, rejections: Rejections) -> tuple[list[Quad], int] | None:
         """The quads of the element that a group is, and its time; nothing if it has none."""
         quads = group.quads
         try:
             match self.option.kind:
-                case TimeKind.RATE:
-                    at_ms = self._next_at_rate()
                 case TimeKind.ARRIVAL:
                     assert self._clock_ms is not None
                     at_ms = checked_clock(self._clock_ms)
@@ -127,7 +116,7 @@ class Timing:
                     return None
                 case TimeKind.PROV | TimeKind.PREDICATE:
                     at_ms = self._stated(quads)
-                case TimeKind.COLUMN:
+                case _:
                     raise DataError("the element has no value in the column at_ms")
         except DataError as error:
             text = f"{quads[0]} ." if quads else ""
@@ -136,15 +125,6 @@ class Timing:
         if self.option.kind is TimeKind.PROV and group.at_ms is None:
             quads = without_graph_times(quads)
         return quads, at_ms
-
-    def _next_at_rate(self) -> int:
-        rate = self.option.rate
-        assert rate is not None
-        at_ms = self._count * 1000 * rate.denominator // rate.numerator
-        if at_ms > MAX_MS:
-            raise DataError(f"at this rate its time is too large: {OUT_OF_RANGE}")
-        self._count += 1
-        return at_ms
 
     def _stated(self, quads: list[Quad]) -> int:
         predicate = self.option.predicate

@@ -17,10 +17,9 @@ from pyoxigraph import BlankNode, NamedNode, Quad, RdfFormat, parse
 from millstream.errors import DataError, OptionError
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf.blanks import BlankScope
-from millstream.rdf.bounds import SHOWN, too_long
+from millstream.rdf.bounds import SHOWN, ByteSource, too_long
 from millstream.rdf.element import Rejections
-from millstream.rdf.lines import ByteSource
-from millstream.rdf.prologue import Prologue
+from millstream.rdf.prologue import Prologue, place_of
 from millstream.rdf.sentences import Kind, Sentence, next_sentence, skip_space
 from millstream.rdf.skipping import SentenceEnd
 from millstream.rdf.statements import Event, Mark, Statement
@@ -321,12 +320,8 @@ class _TurtleReader:
         self._rejections.reject(reason, line=item.line, column=self._at(item), text=text)
 
     def _reject_fault(self, fault: DataError, item: _Item) -> None:
-        line, column = item.line, self._at(item)
-        if fault.line is not None:
-            below = min(fault.line - 1, self._buffer.count(b"\n", item.start, item.end))
-            line += below
-            column = (fault.column or 1) if below else column + (fault.column or 1) - 1
         text = self._buffer[item.start : item.end]
+        line, column = place_of(fault, text, item.line, self._at(item))
         self._rejections.reject(fault.reason, line=line, column=column, text=text)
 
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pyoxigraph import BlankNode, NamedNode, Quad
+from pyoxigraph import BlankNode, NamedNode
 
 from millstream.errors import DataError
-from millstream.limits import DEFAULT_LIMITS, Limits
+from millstream.limits import Limits
 from millstream.rdf.blanks import BlankScope
 from millstream.rdf.element import Rejections
-from millstream.rdf.patches import Change
-from millstream.rdf.prologue import Prologue
+from millstream.rdf.prologue import Prologue, place_of
 from millstream.rdf.sentences import Kind, Sentence, next_sentence
+from millstream.rdf.statements import Change
 
 _BETWEEN = re.compile(rb"(?:[\s;]++|#[^\r\n]*+)*+")
 _OPERATION = re.compile(rb"\b(?P<name>insert|delete)\s++data\s*+\{\Z", re.IGNORECASE)
@@ -31,12 +31,7 @@ ONLY_DATA = "only INSERT DATA {...} and DELETE DATA {...} are read as changes"
 
 
 def read_update(
-    text: bytes,
-    scope: BlankScope,
-    rejections: Rejections,
-    *,
-    base: str | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    text: bytes, scope: BlankScope, rejections: Rejections, *, base: str | None, limits: Limits
 ) -> Iterator[Change]:
     """The changes of a SPARQL Update text."""
     return _UpdateReader(text, scope, rejections, Prologue(base, limits)).read()
@@ -146,10 +141,10 @@ class _UpdateReader:
             if text.startswith(b"@"):
                 raise DataError("a directive cannot stand inside an operation")
             quads = self._prologue.statement(text if text.endswith(b".") else text + b"\n.", self._scope)
-            if not self._insert and any(_has_blank(quad) for quad in quads):
+            if not self._insert and any(isinstance(t, BlankNode) for quad in quads for t in (quad.subject, quad.object)):
                 raise DataError("DELETE DATA cannot name blank nodes")
         except DataError as error:
-            self._reject(error.reason, text, error)
+            self._reject(error, text)
             return
         if quads:
             triples = tuple(dict.fromkeys(quad.triple for quad in quads))
@@ -163,16 +158,9 @@ class _UpdateReader:
         self._line += self._text.count(b"\n", self._position, position)
         self._position = position
 
-    def _reject(self, reason: str, text: bytes, fault: DataError | None = None) -> None:
-        line = self._line
+    def _reject(self, fault: DataError | str, text: bytes) -> None:
         start = self._text.rfind(b"\n", 0, self._position) + 1
         column = len(self._text[start : self._position].decode("utf-8", "replace")) + 1
-        if fault is not None and fault.line is not None:
-            below = min(fault.line - 1, text.count(b"\n"))
-            line += below
-            column = (fault.column or 1) if below else column + (fault.column or 1) - 1
-        self._rejections.reject(reason, line=line, column=column, text=text)
-
-
-def _has_blank(quad: Quad) -> bool:
-    return isinstance(quad.subject, BlankNode) or isinstance(quad.object, BlankNode)
+        error = DataError(fault) if isinstance(fault, str) else fault
+        line, column = place_of(error, text, self._line, column)
+        self._rejections.reject(error.reason, line=line, column=column, text=text)

@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 from pyoxigraph import Variable
 
 from millstream.kernels.dictionary import Dictionary
@@ -84,7 +83,7 @@ class Batch:
         return rows, place
 
     def _values(self, ids: Ids) -> list[Value | None]:
-        return [None if text is None else read_term(text) for text in self.dictionary.decode(ids).to_pylist()]
+        return [None if text is None else read_term(text) for text in self.dictionary.texts(ids)]
 
     def _encode(self, values: list[Value | None]) -> Ids:
         ids = np.full(len(values), -1, np.int64)
@@ -103,6 +102,8 @@ def distinct(column: Ids) -> tuple[Ids, Places]:
     """The different numbers of a column in order of appearance, and where in them each row's is."""
     if len(column) == 1:
         return column, np.zeros(1, np.intp)
+    import pyarrow as pa  # Single elements do without.
+
     encoded = pa.array(np.ascontiguousarray(column)).dictionary_encode()
     return encoded.dictionary.to_numpy(zero_copy_only=False), encoded.indices.to_numpy(zero_copy_only=False).astype(np.intp)
 

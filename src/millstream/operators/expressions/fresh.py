@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import uuid
 from collections.abc import Callable, Sequence
 
 from millstream.operators.expressions.values import BLANK, DOUBLE, STRING, ExpressionError, Value, computed, iri, string
@@ -32,10 +30,14 @@ def rand(seed: Value, label: Value, solution: Solution) -> Value:
 
 
 def _uuid(function: str, seed: Value, label: Value, solution: Solution) -> str:
+    import uuid
+
     return str(uuid.UUID(bytes=_digest(function, seed, label, solution), version=4))
 
 
 def _digest(function: str, seed: Value, label: Value, solution: Solution) -> bytes:
+    import hashlib
+
     parts = [function, seed.lexical, label.text(), *("" if value is None else value.text() for value in solution)]
     return hashlib.sha256("\n".join(parts).encode()).digest()[:16]
 

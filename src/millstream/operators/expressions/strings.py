@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
-from urllib.parse import quote
 
 from pyoxigraph import Literal, NamedNode
 
 from millstream.language.iris import resolve
-from millstream.operators.expressions import regex
 from millstream.operators.expressions.bounds import Bounds
 from millstream.operators.expressions.values import (
     INTEGER,
@@ -166,6 +163,8 @@ def strafter(left: Value, right: Value) -> Value:
 
 
 def encode_for_uri(bounds: Bounds, value: Value) -> Value:
+    from urllib.parse import quote
+
     text = _literal_of(value)
     bounds.check_text(text)
     return _bounded(bounds, quote(text, safe="-_.~"))
@@ -180,11 +179,15 @@ def concat(bounds: Bounds, *values: Value) -> Value:
 
 
 def regex_(bounds: Bounds, text: Value, pattern: Value, flags: Value | None = None) -> Value:
+    from millstream.operators.expressions import regex  # With RE2, which most queries do without.
+
     subject, compiled = _literal_of(text), regex.compiled(_simple(pattern), "" if flags is None else _simple(flags))
     return boolean(compiled.matches(subject, bounds))
 
 
 def replace(bounds: Bounds, text: Value, pattern: Value, replacement: Value, flags: Value | None = None) -> Value:
+    from millstream.operators.expressions import regex
+
     replaced = regex.replace(
         _literal_of(text), _simple(pattern), _simple(replacement), "" if flags is None else _simple(flags), bounds
     )
@@ -196,6 +199,8 @@ def hash_function(name: str) -> Callable[[Value], Value]:
     algorithm = name.lower()
 
     def function(value: Value) -> Value:
+        import hashlib  # With OpenSSL, which most queries do without.
+
         return string(hashlib.new(algorithm, _simple(value).encode(), usedforsecurity=False).hexdigest())
 
     return function

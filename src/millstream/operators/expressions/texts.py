@@ -15,7 +15,6 @@ from pyoxigraph import Literal, Variable
 from millstream.kernels.dictionary_kinds import Kind
 from millstream.kernels.terms import lexical_of
 from millstream.language import algebra as a
-from millstream.operators.expressions import regex
 from millstream.operators.expressions.batch import ERROR, Batch, Ids, Truths, distinct
 from millstream.operators.expressions.bounds import Bounds
 from millstream.operators.expressions.comparing import KIND_SHIFT
@@ -43,7 +42,7 @@ class TextTest:
         return tested
 
     def _tested(self, batch: Batch, ids: Ids) -> list[int]:
-        texts = [lexical_of(text) for text in batch.dictionary.decode(ids).to_pylist() if text is not None]
+        texts = [lexical_of(text) for text in batch.dictionary.texts(ids) if text is not None]
         return [ERROR if passes is None else passes for passes in self.passing(texts)]
 
 
@@ -68,6 +67,8 @@ def _is_str(expression: a.Expression) -> TypeGuard[a.FunctionCall]:
 
 
 def _regex(bounds: Bounds, pattern: str, flags: str = "") -> Callable[[list[str]], list[bool | None]]:
+    from millstream.operators.expressions import regex  # With RE2, which most queries do without.
+
     matches_of = regex.compiled(pattern, flags).matches_of
     return lambda texts: matches_of(texts, bounds)
 
