@@ -181,10 +181,7 @@ class Engine:
 
     def _push(self, stream: str, text: str | bytes, scope: str, at_ms: int) -> None:
         state = self._core.stream(stream)
-        intake = self._encoder.scan(text, scope, state.scanner)
-        if state.counted and intake.total > 1:
-            intake = self._counted(state, intake, text, scope)
-        self._offer_intake(state, intake, at_ms)
+        self._offer_intake(state, self._scanned(state, text, scope), at_ms)
 
     def _offer_intake(self, stream: Stream, intake: Intake, at_ms: int) -> None:
         if self._ordering.passes(at_ms):
@@ -192,9 +189,13 @@ class Engine:
         else:
             self._offer(at_ms, Element(stream.iri, intake))
 
-    def _counted(self, stream: Stream, intake: Intake, text: str | bytes, scope: str) -> Intake:
-        """The triples of an element where they are counted: repeats must be known even of those that nobody asks for."""
-        return intake if stream.summary is None else self._encoder.scan(text, scope)
+    def _scanned(self, stream: Stream, text: str | bytes, scope: str) -> Intake:
+        """The triples of one element, as far as somebody who reads the stream may ask for them."""
+        intake = self._encoder.scan(text, scope, stream.scanner)
+        if stream.counted and intake.total > 1 and stream.summary is not None:
+            # Repeats must be known even of triples that nobody asks for.
+            return self._encoder.scan(text, scope)
+        return intake
 
     @delivering
     @serialised
@@ -205,9 +206,7 @@ class Engine:
         try:
             for triples, at_ms in elements:
                 time_ms = checked_time(at_ms)
-                text, scope = self._encoder.text_of(triples)
-                intake = self._encoder.scan(text, scope, state.scanner)
-                intakes.append(self._counted(state, intake, text, scope) if state.counted else intake)
+                intakes.append(self._scanned(state, *self._encoder.text_of(triples)))
                 times.append(time_ms)
         finally:
             self.arrivals.take_intakes(state, times, intakes)

@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.patterns import Patterns
-from millstream.kernels.window import CountingWindow, LastElementWindow, SilentWindow, TimedWindow, TogetherWindow
+from millstream.kernels.window import TimedWindow
+from millstream.kernels.window_held import CountingWindow, LastElementWindow, SilentWindow, TogetherWindow
 from millstream.operators import stored
 from millstream.operators.rows import FOREVER, GRID
 from millstream.windows.window import CountWindow, ElementWindow, SilenceWindow, TimeWindow, WindowKind
