@@ -17,7 +17,7 @@ from pyoxigraph import Literal, NamedNode, Store, Variable
 from millstream.kernels.dictionary import Dictionary
 from millstream.language import algebra as a
 from millstream.language.printer import Printer
-from millstream.operators.expressions import Bounds, Evaluator, arithmetic, dates, rows
+from millstream.operators.expressions import Bounds, Evaluator, arithmetic, dates, regex, rows
 from millstream.operators.expressions.clock import now
 from millstream.operators.expressions.values import XSD, ExpressionError, Space, read_term
 
@@ -113,7 +113,7 @@ def _inexact(operation):
 
 def _matches_nothing(pattern):
     try:
-        return rows.strings.regex.compiled(pattern.lexical, "").matches("", Bounds())
+        return regex.compiled(pattern.lexical, "").matches("", Bounds())
     except ExpressionError:
         return False
 

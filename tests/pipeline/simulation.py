@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from millstream.ingest import Columns
 from millstream.ingest.intake import Encoder
+from millstream.kernels.scanner import Scanner
 from millstream.pipeline.keys import keys_of
 from millstream.pipeline.packing import Packer
 from millstream.pipeline.parts import Part
@@ -153,12 +154,12 @@ class Job:
     def _add(self, source: int, elements: list[Element]) -> list[tuple[int, bytes]]:
         """Hands a part to its packer; a blob has any number of its chunks, and of parts before and after it."""
         packer = self._packers[source].begin()
-        encoder = Encoder(packer.dictionary)
+        encoder, scanner = Encoder(packer.dictionary), Scanner(packer.dictionary, summary=packer.summary)
         number = self._next_part(source)
         blobs: list[tuple[int, bytes]] = []
         rate = self.spread.sources[source].fraction
         for chunk, some in enumerate(_cut(elements, self._random)):
-            encoded = [encoder.encode("\n".join(e.triples).encode(), packer.summary).triples for e in some]
+            encoded = [encoder.encode("\n".join(e.triples).encode(), scanner).triples for e in some]
             triples = np.concatenate([np.empty((0, 3), np.int64), *encoded])
             sizes = [len(x) for x in encoded]
             element = np.repeat(np.arange(len(some)), sizes)

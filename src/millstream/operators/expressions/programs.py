@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
-from functools import reduce
 from typing import TypeAlias
 
 from pyoxigraph import Literal, NamedNode, Variable
@@ -44,6 +43,9 @@ _FUNCTIONS = {
     "ISURI": Operation.IS_IRI,
     "ROUND": Operation.ROUND,
 }
+
+
+_MOST_CHOICES = 32
 
 
 def leaf_of(places: Mapping[Variable, int], dictionary: Dictionary) -> Leaf:
@@ -87,9 +89,14 @@ def _write(expression: a.Expression, leaf: Leaf, steps: list[Step]) -> bool:
             return _one(operand, Operation.MINUS, leaf, steps)
         case a.UnaryPlus(operand):
             return _one(operand, Operation.PLUS, leaf, steps)
-        case a.In(Variable() as operand, choices) if choices:
-            equals: list[a.Expression] = [a.Comparison("=", operand, choice) for choice in choices]
-            return _write(reduce(a.Or, equals), leaf, steps)
+        # Of many the evaluator makes a set.
+        case a.In(Variable() as operand, choices) if 0 < len(choices) <= _MOST_CHOICES:
+            for number, choice in enumerate(choices):
+                if not _both(operand, choice, Operation.EQUAL, leaf, steps):
+                    return False
+                if number:
+                    steps.append((Operation.OR, 0))
+            return True
         case a.FunctionCall(str() as function, (operand,)) if function in _FUNCTIONS:
             return _one(operand, _FUNCTIONS[function], leaf, steps)
         case a.FunctionCall("SAMETERM", (left, right)):
