@@ -25,6 +25,7 @@ cdef class Elements:
     cdef readonly bint prolongs
     cdef bint tagged
     cdef int64_t* words             # all columns
+    cdef int64_t room               # of these words, at least as many as are used
     cdef int64_t* at_ms             # of each element
     cdef int64_t* total
     cdef int64_t* order

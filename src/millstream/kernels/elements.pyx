@@ -16,6 +16,36 @@ cdef enum:
     FEW = 24                    # triples that are compared with each other to find repeats
     BY_ELEMENT = 3              # columns
     BY_TRIPLE = 6
+    LARGE = 1 << 14             # words of a block that is kept for the next batch
+    LARGEST = 1 << 22
+
+
+# Batches follow each other and are about as long: the block of one serves the next, or each would be mapped and cleared anew.
+# Whoever makes or drops one has the interpreter's lock.
+cdef int64_t* spare = NULL
+cdef int64_t spare_words = 0
+
+
+cdef int64_t* taken(int64_t words, int64_t* room) noexcept:
+    """A block with room for so many words, whatever is in it."""
+    global spare, spare_words
+    cdef int64_t* block = spare
+    if words > LARGE and spare != NULL and spare_words >= words:
+        room[0] = spare_words
+        spare = NULL
+        return block
+    room[0] = words
+    return <int64_t*>block_new(words * sizeof(int64_t))
+
+
+cdef void give_back(int64_t* block, int64_t words) noexcept:
+    global spare, spare_words
+    if LARGE < words < LARGEST and (spare == NULL or words > spare_words):
+        block_free(spare, spare_words * sizeof(int64_t))
+        spare = block
+        spare_words = words
+    else:
+        block_free(block, words * sizeof(int64_t))
 
 
 cdef class Intake:
@@ -150,12 +180,12 @@ cdef class Elements:
             self.write(self.pattern, pattern, self.size)
 
     def __dealloc__(self):
-        block_free(self.words, (BY_ELEMENT * self.length + BY_TRIPLE * self.size) * sizeof(int64_t))
+        give_back(self.words, self.room)
 
     cdef int make_room(self, int64_t length, int64_t size) except -1:
         self.length = length
         self.size = size
-        self.words = <int64_t*>block_new((BY_ELEMENT * length + BY_TRIPLE * size) * sizeof(int64_t))
+        self.words = taken(BY_ELEMENT * length + BY_TRIPLE * size, &self.room)
         self.at_ms = self.words
         self.total = self.at_ms + length
         self.order = self.total + length
