@@ -18,7 +18,7 @@ from millstream.engine.datasets import Graph, Triples
 from millstream.engine.feeding import Feeding
 from millstream.engine.options import Options, named_iri
 from millstream.engine.query import ContinuousQuery
-from millstream.engine.readers import Readers
+from millstream.engine.readers import GraphReaders, Readers
 from millstream.engine.registry import Registry
 from millstream.engine.run import QueryRun
 from millstream.engine.turns import Outbox, Stopped
@@ -114,6 +114,8 @@ class Core:
         self.dictionary = Dictionary()
         self.streams: dict[str, Stream] = {}
         self.graphs: dict[str | None, Graph] = {None: Graph(self.dictionary)}
+        self._graph_readers: dict[str | None, GraphReaders] = {}
+        """Whom changes of graphs concern, as far as somebody asked."""
         self.before = NEVER
         self.counts = {"changes": 0, "late": 0, "rejected": 0}
         self.value_bounds = Bounds(options.limits)
@@ -297,9 +299,12 @@ class Core:
         effective = graph.insert(change.triples) if change.insert else graph.delete(change.triples, at_tick)
         self.counts["changes"] += len(effective)
         if len(effective):
-            for run in self.runs:
-                if run.reads(change.graph):
-                    run.graph_changed(change.graph, effective, 1 if change.insert else -1, at_tick)
+            readers = self._graph_readers.get(change.graph)
+            if readers is None:
+                readers = GraphReaders(change.graph, self.runs)
+                if readers.is_final:
+                    self._graph_readers[change.graph] = readers
+            readers.take(effective, 1 if change.insert else -1, at_tick)
             self.feeding.process()
         return len(effective)
 
@@ -331,6 +336,7 @@ class Core:
         """Queries that read some streams have come or gone, or ask for other triples."""
         for iri in streams:
             self._summarise(self.streams[iri])
+        self._graph_readers.clear()
         self.repeating = [run for run in self.runs if run.repeats]
         self.feeding.arrange()
 

@@ -132,13 +132,16 @@ class Engine:
             core.outbox.deliver()
 
     def _offer_graph_change(self, change: GraphChange, time_ms: int | None) -> None:
-        def offer(engine: Engine) -> None:
-            if time_ms is None:
-                engine._core.process_now(change)
-            else:
-                engine._offer(checked_time(time_ms), change)
+        if self._caution.may_overflow(time_ms):
+            self._caution.take(lambda engine: engine._change(change, time_ms), time_ms, change.triples.ravel())
+        else:
+            self._change(change, time_ms)
 
-        self._caution.take(offer, time_ms, change.triples.ravel())
+    def _change(self, change: GraphChange, time_ms: int | None) -> None:
+        if time_ms is None:
+            self._core.process_now(change)
+        else:
+            self._offer(checked_time(time_ms), change)
 
     # Queries ----------------------------------------------------------------------------------------------------------
 

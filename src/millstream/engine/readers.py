@@ -1,4 +1,4 @@
-"""The queries that read a stream, and which of them an element concerns.
+"""The queries that read a stream or a graph, and which of them an element or a change concerns.
 
 With many queries, an element should cost what it meets: a query that only looks at what its patterns match is shown single
 elements only if one of them does. What else it would have seen of them, how long they last, it is told later.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from millstream.engine.datasets import Triples
 from millstream.engine.run import QueryRun
 from millstream.kernels.elements import Elements
 from millstream.kernels.patterns import Patterns
@@ -71,3 +72,40 @@ class Readers:
             for run in self._sometimes:
                 run.contents.see(self._stream, self._skipped_ms)
             self._skipped_ms = None
+
+
+class GraphReaders:
+    """Who reads one graph; as `Readers`, for its changes."""
+
+    def __init__(self, graph: str | None, runs: Sequence[QueryRun]) -> None:
+        self._graph = graph
+        self._runs = tuple(run for run in runs if run.reads(graph))
+        self._always = [run for run in self._runs if not run.may_skip_changes]
+        self._sometimes = [run for run in self._runs if run.may_skip_changes]
+        self._ending = [run for run in self._sometimes if run.emits_ends]
+        self._patterns: Patterns | None = None
+
+    @property
+    def is_final(self) -> bool:
+        """Whether all that was asked of the queries holds as long as the same ones read the graph."""
+        return not any(run.has_first_change_ahead for run in self._runs)
+
+    def take(self, triples: Triples, op: int, at_tick: int) -> None:
+        """Shows the queries they concern triples that really came (op 1) or went (-1)."""
+        shown: Sequence[QueryRun] = self._runs
+        if len(shown) > 1 and len(triples) <= _FEW:
+            shown = [*self._always, *self._matching(triples)]
+        for run in shown:
+            run.graph_changed(self._graph, triples, op, at_tick)
+        if len(shown) < len(self._runs):
+            for run in self._ending:
+                run.report_due(at_tick)
+
+    def _matching(self, triples: Triples) -> list[QueryRun]:
+        if self._patterns is None:
+            read = [
+                [i for i in run.contents.inputs if i.window is None and i.graph == self._graph] for run in self._sometimes
+            ]
+            asked = [(number, ids) for number, inputs in enumerate(read) for i in inputs for ids in i.matcher.ids]
+            self._patterns = Patterns([(number, ids, []) for number, ids in asked])
+        return [self._sometimes[number] for number in sorted(set(self._patterns.match(triples)[1].tolist()))]

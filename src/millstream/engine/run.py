@@ -278,7 +278,10 @@ class QueryRun:
         if graph is not None and self.operator.has_quads:
             self.contents.change = before + 1
             self.operator.graph_changed(graph, triples, op, at_tick, self.contents.change)
-        self._report(at_tick, [o for o in self.outlets if o.has_first_change_ahead and o.sources.has(graph)])
+        first = (
+            [o for o in self.outlets if o.has_first_change_ahead and o.sources.has(graph)] if self._may_be_first else _NOBODY
+        )
+        self._report(at_tick, first)
         self._tell_everything(at_tick)
 
     def _tell_everything(self, at_tick: int) -> None:
@@ -304,14 +307,21 @@ class QueryRun:
         self._report(before - 1)
 
     def may_skip(self, stream: str) -> bool:
-        """Whether elements of a stream that match none of its patterns change nothing: answers follow changes, and only time
-        ends what its windows on the stream show.
-        """
+        """Whether elements of a stream that match none of its patterns change nothing."""
+        return self._follows_changes and not any(operator.sees_all for operator in self.contents.operators(stream))
+
+    @property
+    def may_skip_changes(self) -> bool:
+        """Whether changes of graphs that match none of its patterns change nothing."""
+        return self._follows_changes and not self.operator.has_quads
+
+    @property
+    def _follows_changes(self) -> bool:
+        """Whether it answers after changes of its patterns' contents alone, which time by itself only ends."""
         return (
             not self.has_first_change_ahead
             and not self.contents.acting
             and all(isinstance(outlet.reporter, ChangeReporter) for outlet in self.outlets)
-            and not any(operator.sees_all for operator in self.contents.operators(stream))
         )
 
     @property
