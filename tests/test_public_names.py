@@ -79,9 +79,9 @@ def test_what_is_documented_of_a_query_exists() -> None:
 )
 def test_the_parameters_of_a_call_are_those_documented(call: str) -> None:
     found = millstream.Engine if call == "Engine" else getattr(millstream.Engine, call)
-    shown = re.search(rf"`{call}\(([^`]*)\)`", ENGINE_PAGE)
+    shown = re.search(rf"[`\n]{call}\(([^`]*)\)[`\n]", ENGINE_PAGE)
     assert shown is not None
-    documented = dict(part.partition("=")[::2] for part in shown[1].split(", "))
+    documented = dict(part.partition("=")[::2] for part in re.split(r",\s+", shown[1]))
     actual = {
         p.name: "" if p.default is p.empty else repr(p.default)
         for p in inspect.signature(found).parameters.values()

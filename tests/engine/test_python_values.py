@@ -12,7 +12,7 @@ import pandas as pd
 import pyoxigraph as ox
 import pytest
 import rdflib
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import millstream as ms
@@ -68,9 +68,15 @@ def test_numbers_that_are_none_and_zeros_with_a_sign_come_back() -> None:
 
 
 @some
+@example(562949953421312.25)
 @given(st.one_of(st.integers(-(2**63), 2**63 - 1), st.floats(), st.booleans(), PLAIN_TEXT))
 def test_a_literal_is_the_one_that_pyoxigraph_makes(value: Any) -> None:
-    assert literal_of(value) == ox.Literal(value)
+    found, other = literal_of(value), ox.Literal(value)
+    if isinstance(value, float) and math.isfinite(value):
+        # Halfway between two shortest spellings each takes another of them.
+        assert (found.datatype, float(found.value)) == (other.datatype, float(other.value))
+    else:
+        assert found == other
 
 
 @some
