@@ -26,6 +26,7 @@ from millstream.pipeline.spread import Spread, StreamedSource, ahead_spread, spr
 from millstream.pipeline.static import StaticData
 from millstream.plan import ahead as planning
 from tests.engine.scenarios import GRAPHS, queries
+from tests.pipeline.simulation import Element
 from tests.pipeline.test_any_query_simulated import C0, PREFIX, S0, S1, cells, checks, cuts, seeds, timed_queries
 from tests.pipeline.test_cells_simulated import SOURCES, Setting, expected, simulated, some_settings
 
@@ -150,3 +151,14 @@ def test_where_graphs_may_change_nothing_is_evaluated_before() -> None:
     text = PREFIX + AHEAD_QUERIES["optional join"]
     sources = [*SOURCES[:2], StreamedSource("http://example.org/elsewhere", changes=True)]
     assert spread(text, sources, cells=4).ahead is None
+
+
+def test_what_datasets_gave_is_told_once_though_no_row_of_the_stream_is_kept() -> None:
+    triple = "<http://example.org/n0> <http://example.org/p0> <http://example.org/n0> ."
+    elements = tuple(Element((triple,), at_ms, 1) for at_ms in (-2, 0, 0))
+    loaded = (triple, triple.replace("p0", "p1"))
+    query = PREFIX + AHEAD_QUERIES["dataset when windows close"]
+    setting = Setting(query, None, 0, loaded, tuple(SOURCES[:1]), (elements,))
+    job = simulated(setting, 1, 0, [0], ends=0, load=partial(loaded_in_cells, 1, 0))
+    assert job is not None
+    assert Counter(job.answers) == expected(setting)[0]

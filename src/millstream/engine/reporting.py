@@ -119,9 +119,17 @@ class CloseReporter:
         self._next_ms: int | None = None
         self.answers = AnswerSet(width)
 
-    def first_element(self, at_ms: int) -> None:
-        if self._next_ms is None:
-            self._next_ms = self._instant(at_ms)
+    def first_element(self, at_ms: int, since_ms: int | None = None) -> None:
+        """From now on windows close; those that closed before `since_ms` have told what there was."""
+        if self._next_ms is not None:
+            return
+        if since_ms is not None and self._instant(at_ms) < since_ms:
+            closed_ms = max(instant(since_ms, step, self._t0_ms) - step for step in self._steps_ms)
+            count = self._waiting.count_until(tick(closed_ms, GRID))
+            self.answers.apply(self._waiting.first(count))
+            self._waiting.drop(self._dictionary, count)
+            at_ms = since_ms
+        self._next_ms = self._instant(at_ms)
 
     def hold_waiting(self) -> None:
         """Keeps the terms of what waits for an instant: what it takes back may be gone from everywhere else."""

@@ -9,6 +9,7 @@ import io
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,10 @@ def pack(state: Any, *, compress: bool = True) -> bytes:
     return _MAGIC + str(LAYOUT).encode() + b"\n" + buffer.getvalue()
 
 
+# NumPy parses headers as Python literals, at which threads of CPython 3.11 can disturb each other.
+_READING = Lock()
+
+
 def unpack(data: bytes) -> Any:
     """What was packed; SnapshotError for anything else."""
     head, _, _ = bytes(data[:64]).partition(b"\n")
@@ -39,7 +44,7 @@ def unpack(data: bytes) -> Any:
     if head[len(_MAGIC) :] != str(LAYOUT).encode():
         version = head[len(_MAGIC) :].decode("ascii", "replace")
         raise SnapshotError(f"the snapshot has layout {version}, this version reads layout {LAYOUT}.")
-    with taken_as_damage(), np.load(io.BytesIO(bytes(data)[len(head) + 1 :]), allow_pickle=False) as archive:
+    with taken_as_damage(), _READING, np.load(io.BytesIO(bytes(data)[len(head) + 1 :]), allow_pickle=False) as archive:
         arrays = [archive[f"a{i}"] for i in range(len(archive.files) - 1)]
         return _restored(json.loads(archive["description"].tobytes()), arrays)
 

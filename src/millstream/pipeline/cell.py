@@ -256,7 +256,7 @@ class Cell:
         run = self._run
         if first is not None and (tick(first[0], ELEMENT) <= upto):
             if isinstance(run.only.reporter, CloseReporter):
-                run.only.reporter.first_element(max(first[0], self._since_ms))
+                run.only.reporter.first_element(first[0], self._since_ms)
             if run.has_first_change_ahead:
                 # The first change is reported together with what the datasets gave, also where it brings no row.
                 is_first = np.ones(len(rows["at_ms"]), np.bool_)
