@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from millstream import Engine
 from tests.engine.fed_streams import feeding_sessions
 from tests.engine.machines import compare_runs, run_session
-from tests.engine.notation import NAMESPACE, emitted, nt
+from tests.engine.notation import NAMESPACE, S, emitted, nt
 from tests.engine.scenarios import Session
 
 some = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
@@ -45,3 +45,17 @@ def test_what_a_load_constructs_is_an_element_at_once(format: str) -> None:
     assert emitted(query) == ["3 +a"]
     engine.finish()
     assert emitted(query) == ["8 -a"]
+
+
+@pytest.mark.parametrize("windows", [("RANGE 9", "EVENT"), ("EVENT", "RANGE 9")])
+def test_what_queries_construct_of_one_element_follows_their_registration(windows: tuple[str, str]) -> None:
+    engine = Engine()
+    for name, window in zip("ab", windows, strict=True):
+        engine.register(
+            f"PREFIX : <http://example.org/> REGISTER ISTREAM :t AS CONSTRUCT {{ ?x :{name} ?y }} "
+            f"WHERE {{ STREAM <{S}> [{window}] {{ ?x :p ?y }} }}"
+        )
+    last = engine.register("PREFIX : <http://example.org/> SELECT ?p WHERE { STREAM :t [TRIPLES 1] { ?x ?p ?y } }")
+    for at_ms in (1, 2, 3):
+        engine.push(S, nt(f"x{at_ms} p y"), at_ms=at_ms)
+        assert last.solutions()[0]["p"].value == "http://example.org/b"

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from millstream.engine.core import Element, GraphChange, Stream
+from millstream.engine.core import Stream
+from millstream.engine.happenings import Element, GraphChange
 from millstream.engine.loading import Loading, in_order_of_appearance
 from millstream.engine.options import checked_time, graph_iri
 from millstream.engine.window_operators import NEVER

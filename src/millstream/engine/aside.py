@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from millstream.engine.core import Core, Element, Happening, triples_of
+from millstream.engine.core import Core
+from millstream.engine.happenings import Element, Happening, triples_of
 from millstream.errors import DataError, LateElementError
 from millstream.ingest.ordering import Ordering
 from millstream.rdf import Rejected

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from threading import RLock
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from millstream.engine.answers import Pending
-from millstream.engine.datasets import Graph, Triples
+from millstream.engine.datasets import Graph
 from millstream.engine.feeding import Feeding
+from millstream.engine.happenings import Element, GraphChange, Happening
 from millstream.engine.options import Options, named_iri
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.readers import GraphReaders, Readers
@@ -37,44 +38,6 @@ from millstream.plan.nodes import Node
 from millstream.plan.passes import planned
 
 _HOUSEKEEPING_EVERY = 4096
-
-
-# Not to be changed, but not frozen: one is made for every element, and freezing doubles what that costs.
-
-
-@dataclass(slots=True)
-class Element:
-    """One element of a stream."""
-
-    stream: str
-    intake: Intake
-
-
-@dataclass(frozen=True, slots=True)
-class GraphChange:
-    """Triples that enter or leave a graph."""
-
-    graph: str | None
-    triples: Triples
-    insert: bool
-
-
-Happening: TypeAlias = Element | GraphChange
-
-
-def triples_of(what: Happening) -> Triples:
-    """All triples that come or go."""
-    return what.intake.triples if isinstance(what, Element) else what.triples
-
-
-def stored_happening(dictionary: Dictionary, target: str | None, some: Any, *rest: Any) -> Happening:
-    """Something that was held back when a snapshot was taken."""
-    triples = stored.triples(some, dictionary)
-    if len(rest) == 1:
-        return GraphChange(None if target is None else stored.text(target), triples, stored.flag(rest[0]))
-    place, total = rest
-    total = stored.whole(total, len(triples), MOST_MS)
-    return Element(named_iri(target, "stream"), Intake(triples, stored.column(place, len(triples), 0, total - 1), total))
 
 
 @dataclass(slots=True)
@@ -253,7 +216,7 @@ class Core:
                 self.pass_time(at_tick + 1)
         if at_tick >= self.before:
             self.before = at_tick + 1
-        self.keep_house()
+        self.keep_house(intake.rows or 1)
 
     def process_batch(self, stream: Stream, batch: Elements, elements: int) -> None:
         """Elements that happen next; `elements` counts those left out of the batch as well."""
@@ -264,7 +227,7 @@ class Core:
             self.hand_on(stream, batch, elements, batch.last_total - stream.triples)
             self.feeding.process()
             self.pass_time(batch.last_tick + 1)
-        self.keep_house(elements)
+        self.keep_house(max(elements, batch.rows))
 
     def _process_singly(self, stream: Stream, batch: Elements, elements: int) -> None:
         for place in range(len(batch)):

@@ -15,7 +15,8 @@ from millstream.engine.answers import Answer
 from millstream.engine.arrivals import Arrivals
 from millstream.engine.aside import Aside
 from millstream.engine.caution import Caution
-from millstream.engine.core import Core, Element, GraphChange, Happening, Stream, stored_happening, triples_of
+from millstream.engine.core import Core, Stream
+from millstream.engine.happenings import Element, GraphChange, Happening, stored_happening, triples_of
 from millstream.engine.options import Options, checked_time, graph_iri
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.snapshot import pack, taken_as_damage, unpack

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from millstream.engine.caution import Caution
-from millstream.engine.core import Core, GraphChange
+from millstream.engine.core import Core
 from millstream.engine.datasets import Triples
+from millstream.engine.happenings import GraphChange
 
 
 class Loading:

@@ -6,9 +6,11 @@ elements only if one of them does. What else it would have seen of them, how lon
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from millstream.engine.datasets import Triples
+from millstream.engine.inputs import Input
 from millstream.engine.run import QueryRun
 from millstream.kernels.elements import Elements
 from millstream.kernels.patterns import Patterns
@@ -17,95 +19,109 @@ _FEW = 16
 """Elements that are looked through; in more of them there is something for nearly everybody."""
 
 
-class Readers:
-    """Who reads one stream."""
+class _Readers(ABC):
+    """Queries that read something: those that are shown all of it, and those only what their patterns match."""
 
-    def __init__(self, stream: str, runs: Sequence[QueryRun]) -> None:
-        self._stream = stream
+    def __init__(self, runs: Sequence[QueryRun], may_skip: Sequence[bool]) -> None:
+        # In the order of registration, in which what they construct for others follows each other too.
         self._runs = tuple(runs)
-        self._always = [run for run in runs if not run.may_skip(stream)]
-        self._sometimes = [run for run in runs if run.may_skip(stream)]
-        self._ending = [run for run in self._sometimes if run.emits_ends]
-        self.skip_unmatched = not self._always and not self._ending
-        """Whether elements that no pattern matches concern nobody."""
+        self._always = [place for place, may in enumerate(may_skip) if not may]
+        self._sometimes = [place for place, may in enumerate(may_skip) if may]
+        self._ending = [runs[place] for place in self._sometimes if runs[place].emits_ends]
         self._patterns: Patterns | None = None
-        self._skipped_ms: int | None = None
-        """The time of the last element that some query was not shown."""
 
     @property
     def is_final(self) -> bool:
-        """Whether all that was asked of the queries holds as long as the same ones read the stream."""
+        """Whether all that was asked of the queries holds as long as there are no others."""
         return not any(run.has_first_change_ahead for run in self._runs)
+
+    @abstractmethod
+    def _reads(self, source: Input) -> bool:
+        """Whether an input of a query is of what these read."""
+
+    def _asked(self) -> Patterns:
+        """What the queries ask for that need not be shown all; each has its place as number.
+
+        Places that must be equal and filters are for the queries themselves.
+        """
+        if self._patterns is None:
+            self._patterns = Patterns(
+                (place, ids, [])
+                for place in self._sometimes
+                for source in self._runs[place].contents.inputs
+                if self._reads(source)
+                for ids in source.matcher.ids
+            )
+        return self._patterns
+
+    def _concerned(self, places: set[int]) -> Sequence[QueryRun]:
+        """Those that are shown all, and those at some places."""
+        return [self._runs[place] for place in sorted({*self._always, *places})]
+
+    def _report_ends(self, shown: Sequence[QueryRun], at_tick: int) -> None:
+        """Time has come to a tick also for those that were shown nothing."""
+        if len(shown) < len(self._runs):
+            for run in self._ending:
+                run.report_due(at_tick)
+
+
+class Readers(_Readers):
+    """Who reads one stream."""
+
+    def __init__(self, stream: str, runs: Sequence[QueryRun]) -> None:
+        super().__init__(runs, [run.may_skip(stream) for run in runs])
+        self._stream = stream
+        self.skip_unmatched = not self._always and not self._ending
+        """Whether elements that no pattern matches concern nobody."""
+        self._skipped_ms: int | None = None
+        """The time of the last element that some query was not shown."""
+
+    def _reads(self, source: Input) -> bool:
+        return source.window is not None and source.window.stream.value == self._stream
 
     def take(self, batch: Elements) -> None:
         """Shows elements to the queries they concern."""
         shown: Sequence[QueryRun] = self._runs
         if len(batch) <= _FEW:
             if not batch.rows:
-                shown = self._always
+                shown = self._concerned(set())
             elif len(shown) > 1:
-                shown = [*self._always, *self._matching(batch)]
+                shown = self._concerned(self._asked().numbers_in(batch))
         for run in shown:
             run.elements(batch)
-        if len(shown) < len(self._runs):
-            if batch.prolongs_time:
-                self._skipped_ms = batch.last_ms
-            for run in self._ending:
-                run.report_due(batch.last_tick)
+        if len(shown) < len(self._runs) and batch.prolongs_time:
+            self._skipped_ms = batch.last_ms
+        self._report_ends(shown, batch.last_tick)
 
     def skip(self, at_ms: int, triples: int) -> None:
         """An element of so many triples that concerns nobody."""
         if triples:
             self._skipped_ms = at_ms
 
-    def _matching(self, batch: Elements) -> list[QueryRun]:
-        if self._patterns is None:
-            read = [run.contents.of_stream(self._stream) for run in self._sometimes]
-            # Places that must be equal and filters are for the queries themselves.
-            asked = [(number, ids) for number, inputs in enumerate(read) for i in inputs for ids in i.matcher.ids]
-            self._patterns = Patterns([(number, ids, []) for number, ids in asked])
-        return [self._sometimes[number] for number in sorted(self._patterns.numbers_in(batch))]
-
     def settle(self) -> None:
         """Tells the windows of the last element they were not shown: its end may be the last of all."""
         if self._skipped_ms is not None:
-            for run in self._sometimes:
-                run.contents.see(self._stream, self._skipped_ms)
+            for place in self._sometimes:
+                self._runs[place].contents.see(self._stream, self._skipped_ms)
             self._skipped_ms = None
 
 
-class GraphReaders:
-    """Who reads one graph; as `Readers`, for its changes."""
+class GraphReaders(_Readers):
+    """Who reads one graph."""
 
     def __init__(self, graph: str | None, runs: Sequence[QueryRun]) -> None:
+        ours = [run for run in runs if run.reads(graph)]
+        super().__init__(ours, [run.may_skip_changes for run in ours])
         self._graph = graph
-        self._runs = tuple(run for run in runs if run.reads(graph))
-        self._always = [run for run in self._runs if not run.may_skip_changes]
-        self._sometimes = [run for run in self._runs if run.may_skip_changes]
-        self._ending = [run for run in self._sometimes if run.emits_ends]
-        self._patterns: Patterns | None = None
 
-    @property
-    def is_final(self) -> bool:
-        """Whether all that was asked of the queries holds as long as the same ones read the graph."""
-        return not any(run.has_first_change_ahead for run in self._runs)
+    def _reads(self, source: Input) -> bool:
+        return source.window is None and source.graph == self._graph
 
     def take(self, triples: Triples, op: int, at_tick: int) -> None:
         """Shows the queries they concern triples that really came (op 1) or went (-1)."""
         shown: Sequence[QueryRun] = self._runs
         if len(shown) > 1 and len(triples) <= _FEW:
-            shown = [*self._always, *self._matching(triples)]
+            shown = self._concerned(set(self._asked().match(triples)[1].tolist()))
         for run in shown:
             run.graph_changed(self._graph, triples, op, at_tick)
-        if len(shown) < len(self._runs):
-            for run in self._ending:
-                run.report_due(at_tick)
-
-    def _matching(self, triples: Triples) -> list[QueryRun]:
-        if self._patterns is None:
-            read = [
-                [i for i in run.contents.inputs if i.window is None and i.graph == self._graph] for run in self._sometimes
-            ]
-            asked = [(number, ids) for number, inputs in enumerate(read) for i in inputs for ids in i.matcher.ids]
-            self._patterns = Patterns([(number, ids, []) for number, ids in asked])
-        return [self._sometimes[number] for number in sorted(set(self._patterns.match(triples)[1].tolist()))]
+        self._report_ends(shown, at_tick)

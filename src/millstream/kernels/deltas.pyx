@@ -152,6 +152,7 @@ cdef class Operator:
 
     cdef int apply(self) except -1:
         """Writes what changes of its inputs make of its output. Its buffer is empty, and some input is not."""
+        # Extension types have no abstract methods: here and elsewhere this stands for one.
         raise NotImplementedError
 
     def run(self, *rows):

@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from millstream.engine.contents import GraphRows
-from millstream.engine.core import GraphChange
 from millstream.engine.datasets import Graph
+from millstream.engine.happenings import GraphChange
 from millstream.engine.options import Options
 from millstream.engine.reporting import CloseReporter
 from millstream.kernels.elements import Elements

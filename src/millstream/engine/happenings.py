@@ -1,0 +1,50 @@
+"""What can happen to an engine: an element of a stream, a change of a graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from millstream.engine.datasets import Triples
+from millstream.engine.options import named_iri
+from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.elements import Intake
+from millstream.operators import stored
+from millstream.operators.rows import MOST_MS
+
+# Not to be changed, but not frozen: one is made for every element, and freezing doubles what that costs.
+
+
+@dataclass(slots=True)
+class Element:
+    """One element of a stream."""
+
+    stream: str
+    intake: Intake
+
+
+@dataclass(frozen=True, slots=True)
+class GraphChange:
+    """Triples that enter or leave a graph."""
+
+    graph: str | None
+    triples: Triples
+    insert: bool
+
+
+Happening: TypeAlias = Element | GraphChange
+
+
+def triples_of(what: Happening) -> Triples:
+    """All triples that come or go."""
+    return what.intake.triples if isinstance(what, Element) else what.triples
+
+
+def stored_happening(dictionary: Dictionary, target: str | None, some: Any, *rest: Any) -> Happening:
+    """Something that was held back when a snapshot was taken."""
+    triples = stored.triples(some, dictionary)
+    if len(rest) == 1:
+        return GraphChange(None if target is None else stored.text(target), triples, stored.flag(rest[0]))
+    place, total = rest
+    total = stored.whole(total, len(triples), MOST_MS)
+    return Element(named_iri(target, "stream"), Intake(triples, stored.column(place, len(triples), 0, total - 1), total))
