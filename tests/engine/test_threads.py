@@ -222,7 +222,18 @@ WITHOUT_STATE = {
     "to_polars",
 }
 """What never changes, is one value, makes an engine of its own, or calls one of the others once."""
-FOR_THE_ENGINE = {"dump", "load", "attach", "detach", "count_from", "hold_pending", "emit", "only_count", "forget_answers"}
+FOR_THE_ENGINE = {
+    "dump",
+    "load",
+    "attach",
+    "detach",
+    "count_from",
+    "hold_pending",
+    "emit",
+    "only_count",
+    "forget_answers",
+    "is_new",
+}
 """What an engine calls on its queries, in its own turn."""
 
 ENGINE_CALLS: dict[str, Callable[[Engine], object]] = {

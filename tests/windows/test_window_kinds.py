@@ -11,7 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import millstream.windows
+from millstream.engine.window_operators import NEVER, TimeOperator
+from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.patterns import Patterns
 from millstream.language import parse_query
+from millstream.operators.rows import EXPIRY, GRID, tick
 from millstream.windows.kinds import KINDS, window_of
 from millstream.windows.window import FOREVER_MS, Takes, TimeWindow, Window, WindowKind
 
@@ -69,6 +73,15 @@ def test_what_comes_later_is_seen_no_earlier_and_no_shorter(window: WindowKind, 
         earlier, later = window.interval(at_ms, t0_ms), window.interval(at_ms + more, t0_ms)
         assert earlier[0] <= later[0]
         assert earlier[1] <= later[1]
+
+
+@given(some_windows(), st.integers(-(2**59) + 1, 2**59 - 1), times)
+def test_kernels_find_the_same_end(window: WindowKind, at_ms: int, t0_ms: int) -> None:
+    if isinstance(window, TimeWindow):
+        start, end = window.interval(at_ms, t0_ms)
+        phase = EXPIRY if window.step_ms is None else GRID
+        operator = TimeOperator(window, Patterns([]), Dictionary(), t0_ms)
+        assert operator.end_of(at_ms) == (tick(end, phase) if start < end else NEVER)
 
 
 @pytest.mark.parametrize("clause", [c for c in KINDS if c.takes is Takes.LENGTH and c.grid is None], ids=lambda c: c.word)

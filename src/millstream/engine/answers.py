@@ -1,4 +1,4 @@
-"""Answers: what a query emitted, in words once somebody looks, and how much may wait."""
+"""Answers: what a query emitted, in words once somebody looks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from millstream.errors import PendingLimitError
 from millstream.kernels.decoding import Decoding
 from millstream.kernels.deltas import Deltas
 from millstream.kernels.dictionary import Dictionary
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
 Bindings = Mapping[str, NamedNode | BlankNode | Literal]
 
 _ATTRIBUTES = ("at_ms", "weight", "bindings", "form")
-_SURPRISE = 4
-_ALWAYS_POSSIBLE = 16
-_CALLED_BACK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,64 +91,3 @@ class Decoder:
 
         columns = [self._dictionary.decode(column) for column in rows.columns.T]
         return pa.Table.from_arrays([pa.array(rows.tick >> 2), pa.array(rows.weight), *columns], self._names)
-
-
-class Pending:
-    """Counts what queries keep until it is taken, and tells when the next call might bring more than may wait.
-
-    Trying a call out costs as much as the engine holds, so it is only done near the limit: where the call would bring too
-    many if it brought several times what any call has brought so far.
-    """
-
-    __slots__ = ("_brought", "_largest", "_refuses", "limit", "waiting")
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.waiting = 0
-        self._refuses = False
-        self._brought = 0
-        self._largest = _ALWAYS_POSSIBLE
-
-    def refuse(self) -> None:
-        """From now on the answer that exceeds the limit raises, at once: on copies, which nobody needs then."""
-        self._refuses = True
-        self._brought = 0
-
-    def keep(self, count: int) -> None:
-        """Answers that wait until they are taken."""
-        self.waiting += count
-        self._brought += count
-        if self._refuses:
-            self.check(0)
-
-    def pass_on(self, count: int) -> None:
-        """Answers for callbacks: they wait as well, but no longer than the call that brings them."""
-        self._brought += count
-        if self._refuses and self._brought > max(self.limit, _CALLED_BACK):
-            raise PendingLimitError(
-                f"one call would bring more than {max(self.limit, _CALLED_BACK)} answers; "
-                "raise max_pending, or keep times far ahead out with max_jump_ms."
-            )
-
-    def release(self, count: int) -> None:
-        self.waiting -= count
-
-    def may_overflow(self) -> bool:
-        """Whether the next call might bring too many; asked before every call, so that it knows what each has brought."""
-        brought, self._brought = self._brought, 0
-        if brought > self._largest:
-            self._largest = brought
-        return self.waiting + _SURPRISE * self._largest > self.limit
-
-    def may_exceed(self, more: int) -> bool:
-        """Whether so many more might be too many."""
-        return self.waiting + more > self.limit
-
-    def check(self, more: int) -> None:
-        """Raises if so many more may not wait."""
-        waiting = self.waiting + more
-        if waiting > self.limit:
-            raise PendingLimitError(
-                f"{waiting} answers would wait to be taken, max_pending is {self.limit}; "
-                "take those that wait, give register an on_answer, or raise max_pending."
-            )

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from millstream.engine.core import Stream
 from millstream.engine.happenings import Element, GraphChange
 from millstream.engine.loading import Loading, in_order_of_appearance
 from millstream.engine.options import checked_time, graph_iri
@@ -16,6 +15,7 @@ from millstream.ingest import Chunk, Columns
 from millstream.ingest.columns import Ids, first_at, time_at
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.elements import Elements, Intake
+from millstream.kernels.processing import Stream
 
 if TYPE_CHECKING:
     from millstream.engine.engine import Engine
@@ -53,12 +53,12 @@ class Arrivals:
 
     def _one(self, stream: Stream, columns: Columns) -> None:
         """An element by itself, as if it was pushed."""
-        at_ms, rows = checked_time(columns.time(0)), len(columns.triples)
-        intake = Intake(columns.triples, np.arange(rows), 1 if columns.sizes is None else int(columns.sizes[0]))
+        at_ms = checked_time(columns.time(0))
+        intake = Intake(columns.triples, None, 1 if columns.sizes is None else int(columns.sizes[0]))
         if self._engine._caution.may_overflow(at_ms):
             self._engine._offer_cautiously(at_ms, Element(stream.iri, intake))
         else:
-            self._engine._offer_intake(stream, intake, at_ms)
+            self._engine.entrance.offer(stream, intake, at_ms)
 
     def take_intakes(self, stream: Stream, times: list[int], intakes: list[Intake]) -> None:
         """Elements that callers passed, each with its time, as if they came one by one."""
@@ -71,7 +71,7 @@ class Arrivals:
             batch = Elements.of(stream.iri, times, intakes, stream.triples, stream.elements + 1)
             engine._offer_batch(stream, batch, len(batch))
             return
-        held = np.concatenate([intake.triples.ravel() for intake in intakes])
+        held = np.concatenate([intake.ids for intake in intakes])
         core.dictionary.hold(held)
         try:
             for time_ms, intake in zip(times, intakes, strict=True):
@@ -134,7 +134,7 @@ class Arrivals:
     def _element(self, stream: Stream, columns: Columns, place: int) -> Element:
         low, high = np.searchsorted(columns.element, (place, place + 1))
         total = 1 if columns.sizes is None else int(columns.sizes[place])
-        return Element(stream.iri, Intake(columns.triples[low:high], np.arange(high - low), total))
+        return Element(stream.iri, Intake(columns.triples[low:high], None, total))
 
     # Graphs -----------------------------------------------------------------------------------------------------------
 
@@ -177,7 +177,7 @@ class Arrivals:
                 rows = slice(bounds[place], bounds[place + 1])
                 name_id = int(columns.graph[rows.start]) if rows.start < rows.stop else -1
                 name = graph if name_id < 0 else graph_iri(self._core.dictionary.decode_one(name_id).strip("<>"))
-                self._engine._offer_graph_change(GraphChange(name, columns.triples[rows], sign > 0), time_ms)
+                self._engine._offer_graph_change(GraphChange(name, Intake(columns.triples[rows]), sign > 0), time_ms)
         finally:
             self._core.dictionary.release(held, NEVER)
 

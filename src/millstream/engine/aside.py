@@ -42,7 +42,7 @@ class Aside:
             raise LateElementError(f"{source}: {reason}") if is_late else DataError(reason, source=source)
         self._core.counts["late" if is_late else "rejected"] += 1
         decode = self._core.dictionary.decode
-        rows = [decode(np.ascontiguousarray(row)).to_pylist() for row in triples_of(what)[:10]]
+        rows = [decode(np.ascontiguousarray(row)).to_pylist() for row in triples_of(what).triples[:10]]
         text = "\n".join(" ".join(map(str, row)) + " ." for row in rows)
         self._keep(Rejected(source, None, None, reason, text))
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from millstream.engine.window_operators import NEVER
 from millstream.kernels.elements import Elements
+from millstream.kernels.processing import Stream
 from millstream.operators.rows import Column
 
 if TYPE_CHECKING:
-    from millstream.engine.core import Stream
     from millstream.engine.engine import Engine
 
 R = TypeVar("R")

@@ -14,7 +14,7 @@ from millstream.engine.inputs import Input, inputs_of, unread
 from millstream.engine.window_operators import NEVER, Operator
 from millstream.kernels.contents import ContentChanges
 from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.elements import Elements
+from millstream.kernels.elements import Intake
 from millstream.operators import stored
 from millstream.operators.dataflow import Dataflow, Leaf
 from millstream.operators.layout import Root
@@ -78,11 +78,13 @@ class Contents(ContentChanges):
         """In the order that a dataflow of the same queries has, whatever others there have been."""
         read = [i for leaf in self._operator.leaves for i in self._by_leaf.get(leaf, ())]
         self.inputs = [*read, *(i for root in self._operator.roots for i in self._unread.get(root, ()))]
-        self.windows, self.acting, self.unions = {}, [], {}
+        self.windows, self.acting, self.unions, self.graphs = {}, [], {}, {}
         for place, i in enumerate(self.inputs):
             if i.union is not None:
                 self.unions[place] = i.union, i.part
-            if i.operator is not None and i.window is not None:
+            if i.operator is None:
+                self.graphs.setdefault(i.graph, []).append((i.matcher.patterns, place))
+            elif i.window is not None:
                 i.operator.source = place
                 self.windows.setdefault(i.window.stream.value, []).append(i.operator)
                 if i.operator.acts:
@@ -93,6 +95,10 @@ class Contents(ContentChanges):
     def of_stream(self, stream: str) -> list[Input]:
         """Its windows on a stream."""
         return [i for i in self.inputs if i.window is not None and i.window.stream.value == stream]
+
+    def of_graph(self, graph: str | None) -> list[Input]:
+        """What it reads of a graph."""
+        return [i for i in self.inputs if i.operator is None and i.graph == graph]
 
     def constants(self, stream: str) -> list[Constants]:
         """The constants of its patterns over a stream: what a triple must have for one of them."""
@@ -131,29 +137,18 @@ class Contents(ContentChanges):
 
     # What happens -----------------------------------------------------------------------------------------------------
 
-    def take(self, batch: Elements, last: int) -> None:
-        """Collects what elements of a stream bring up to a tick."""
-        self.arrive(self.operators(batch.stream), batch, last)
-
-    def take_graph(
-        self, graph: str | None, triples: Triples, at_tick: int, op: int, inputs: Iterable[Input] | None = None
-    ) -> None:
-        """Collects triples that come to a graph, or leave it; for some of the inputs, if not for all."""
-        wanted = None if inputs is None else set(map(id, inputs))
+    def show_graph(self, graph: str | None, triples: Triples, at_tick: int, inputs: Iterable[Input]) -> None:
+        """Collects the triples of a graph for some of the inputs."""
+        wanted, shown = set(map(id, inputs)), Intake(triples)
         for place, i in enumerate(self.inputs):
-            if i.operator is None and i.graph == graph and (wanted is None or id(i) in wanted):
-                self.graph_changed(i.matcher.patterns, place, triples, at_tick, op)
+            if i.operator is None and i.graph == graph and id(i) in wanted:
+                self.graph_changed(i.matcher.patterns, place, shown, at_tick, 1)
 
     def take_rows(self, rows: GraphRows) -> None:
         """Collects changes of a graph that are meant for patterns already."""
         for place, i in enumerate(self.inputs):
             if i.operator is None and i.graph == rows.graph:
                 self.graph_rows(i.matcher.patterns, place, rows.pattern, rows.triples, rows.ticks, rows.op, rows.order)
-
-    def pass_time(self, before: int) -> None:
-        """Collects what time brings by itself before a tick."""
-        if self.acting:
-            self.due(self.acting, before)
 
     def feed(self, *, leaving: bool = False) -> None:
         """Hands what was collected to the operators; `leaving`: only what leaves before an element."""

@@ -7,26 +7,25 @@ looks at them, or now and then, when the dictionary is also told what it may for
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
 
 import numpy as np
 
-from millstream.engine.answers import Pending
 from millstream.engine.datasets import Graph
 from millstream.engine.feeding import Feeding
 from millstream.engine.happenings import Element, GraphChange, Happening
 from millstream.engine.options import Options, named_iri
 from millstream.engine.query import ContinuousQuery
-from millstream.engine.readers import GraphReaders, Readers
 from millstream.engine.registry import Registry
 from millstream.engine.run import QueryRun
 from millstream.engine.turns import Outbox, Stopped
 from millstream.engine.window_operators import NEVER
 from millstream.errors import ChangeLimitError
 from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.elements import Elements, Intake
+from millstream.kernels.elements import Elements
+from millstream.kernels.emission import Pending
+from millstream.kernels.processing import Processing, Stream
 from millstream.kernels.scanner import Scanner
 from millstream.kernels.scanner_summary import Summary
 from millstream.operators import stored
@@ -37,64 +36,25 @@ from millstream.operators.rows import ELEMENT, EXPIRY, FOREVER, MOST_MS, tick, t
 from millstream.plan.nodes import Node
 from millstream.plan.passes import planned
 
-_HOUSEKEEPING_EVERY = 4096
 
-
-@dataclass(slots=True)
-class Stream:
-    """One stream: who reads it and how much has come."""
-
-    iri: str
-    runs: list[QueryRun] = field(default_factory=list)
-    summary: Summary | None = None
-    counted: bool = False
-    """Whether some window counts its triples."""
-    readers: Readers | None = None
-    """Whom its elements concern, found when the first of them comes."""
-    scanner: Scanner | None = None
-    """Reads what is pushed, as far as somebody may ask for it."""
-    elements: int = 0
-    triples: int = 0
-    kept: int = 0
-    """How many of the triples some query may ask for."""
-
-    def settle(self) -> None:
-        """All queries have heard of all that came, wherever it concerns them."""
-        if self.readers is not None:
-            self.readers.settle()
-
-    def look_again(self) -> None:
-        """Others read it now."""
-        self.settle()
-        self.readers = None
-
-
-class Core:
+class Core(Processing):
     """Streams, graphs and queries, moved in order."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
         self.dictionary = Dictionary()
-        self.streams: dict[str, Stream] = {}
-        self.graphs: dict[str | None, Graph] = {None: Graph(self.dictionary)}
-        self._graph_readers: dict[str | None, GraphReaders] = {}
-        """Whom changes of graphs concern, as far as somebody asked."""
-        self.before = NEVER
+        self.graphs = {None: self.new_graph()}
         self.counts = {"changes": 0, "late": 0, "rejected": 0}
         self.value_bounds = Bounds(options.limits)
-        self.lock: RLock | Stopped = RLock()
-        """Held by whoever touches anything of this."""
+        self.lock = RLock()
         self.on_begun: Callable[[int], None] = lambda at_ms: None
         """Told when time begins without any input."""
         self.outbox = Outbox()
         """For callbacks, which must not run before a change has reached all queries."""
         self.bound = RowBound(options.limits.change_rows, self._stop)
-        self.pending = Pending(options.max_pending)
-        self.repeating: list[QueryRun] = []
-        """What answers anew by time alone."""
+        self.pending = Pending(min(options.max_pending, FOREVER))
         self.registry = Registry(self)
         self.feeding = Feeding(self)
-        self._until_housekeeping = _HOUSEKEEPING_EVERY
 
     @property
     def totals(self) -> dict[str, int]:
@@ -119,7 +79,8 @@ class Core:
 
     def has_gap(self, times_ms: tuple[int, int], elements: int = 1, triples: int = 0) -> bool:
         """Whether from a time to another so much is emitted again that more answers might wait than may."""
-        return self.pending.may_exceed(sum(run.answers_ahead(times_ms, elements, triples) for run in self.repeating))
+        answers = sum(run.answers_ahead(times_ms, elements, triples) for run in self.repeating)
+        return self.pending.may_exceed(min(answers, FOREVER))
 
     # Time -------------------------------------------------------------------------------------------------------------
 
@@ -148,7 +109,7 @@ class Core:
         self.on_begun(at_ms)
 
     def pass_time(self, before: int) -> None:
-        if self.feeding.active:
+        if self.derives:
             self.feeding.pass_time(before)
         self.before = max(self.before, before)
 
@@ -191,43 +152,19 @@ class Core:
         """The next thing that happens."""
         if isinstance(what, Element):
             self.process_element(self.stream(what.stream), what.intake, at_ms)
-            return
-        at_tick = tick(at_ms, ELEMENT)
-        self.pass_time(at_tick)
-        self.change_graph(what, at_tick)
-        self.pass_time(at_tick + 1)
-        self.keep_house()
-
-    def process_element(self, stream: Stream, intake: Intake, at_ms: int) -> None:
-        """The next element of a stream."""
-        at_tick, readers = at_ms * 4 + ELEMENT, stream.readers
-        if not intake.rows and readers is not None and readers.skip_unmatched and not self.feeding.active:
-            # Nobody has to be shown it.
-            stream.elements += 1
-            stream.triples += intake.total
-            readers.skip(at_ms, intake.total)
         else:
-            batch = Elements.of(stream.iri, [at_ms], [intake], stream.triples, stream.elements + 1)
-            if self.feeding.active:
-                self.pass_time(at_tick)
-            self.hand_on(stream, batch, 1, intake.total)
-            if self.feeding.active:
-                self.feeding.process()
-                self.pass_time(at_tick + 1)
-        if at_tick >= self.before:
-            self.before = at_tick + 1
-        self.keep_house(intake.rows or 1)
+            self.process_change(what.graph, what.triples, what.insert, at_ms)
 
     def process_batch(self, stream: Stream, batch: Elements, elements: int) -> None:
         """Elements that happen next; `elements` counts those left out of the batch as well."""
-        if self.feeding.active and len(batch) > 1:
+        if self.derives and len(batch) > 1:
             self._process_singly(stream, batch, elements)
         else:
             self.pass_time(batch.first_tick)
             self.hand_on(stream, batch, elements, batch.last_total - stream.triples)
             self.feeding.process()
             self.pass_time(batch.last_tick + 1)
-        self.keep_house(max(elements, batch.rows))
+        self.happened(max(elements, batch.rows))
 
     def _process_singly(self, stream: Stream, batch: Elements, elements: int) -> None:
         for place in range(len(batch)):
@@ -240,36 +177,15 @@ class Core:
 
     def process_now(self, change: GraphChange) -> None:
         """A change that happens now, whatever the time is."""
-        self.change_graph(change, self.now_tick)
-        self.keep_house()
+        self.change_graph(change.graph, change.triples, change.insert, self.now_tick)
+        self.happened(1)
 
-    def hand_on(self, stream: Stream, batch: Elements, elements: int, triples: int) -> None:
-        stream.elements += elements
-        stream.triples += triples
-        stream.kept += batch.rows
-        readers = stream.readers
-        if readers is None:
-            readers = Readers(stream.iri, stream.runs)
-            # A first change ahead passes with the first element, so look again at the next.
-            stream.readers = readers if readers.is_final else None
-        readers.take(batch)
+    def process_derived(self) -> None:
+        """Processes the elements of derived streams that wait."""
+        self.feeding.process()
 
-    def change_graph(self, change: GraphChange, at_tick: int) -> int:
-        """Changes a graph; gives how many triples really came or went."""
-        graph = self.graphs.get(change.graph)
-        if graph is None:
-            graph = self.graphs[change.graph] = Graph(self.dictionary)
-        effective = graph.insert(change.triples) if change.insert else graph.delete(change.triples, at_tick)
-        self.counts["changes"] += len(effective)
-        if len(effective):
-            readers = self._graph_readers.get(change.graph)
-            if readers is None:
-                readers = GraphReaders(change.graph, self.runs)
-                if readers.is_final:
-                    self._graph_readers[change.graph] = readers
-            readers.take(effective, 1 if change.insert else -1, at_tick)
-            self.feeding.process()
-        return len(effective)
+    def new_graph(self) -> Graph:
+        return Graph(self.dictionary)
 
     # Streams and queries ----------------------------------------------------------------------------------------------
 
@@ -299,7 +215,7 @@ class Core:
         """Queries that read some streams have come or gone, or ask for other triples."""
         for iri in streams:
             self._summarise(self.streams[iri])
-        self._graph_readers.clear()
+        self.forget_graph_readers()
         self.repeating = [run for run in self.runs if run.repeats]
         self.feeding.arrange()
 
@@ -319,15 +235,8 @@ class Core:
 
     # Memory -----------------------------------------------------------------------------------------------------------
 
-    def keep_house(self, happened: int = 1) -> None:
-        """So much has happened: now and then that is reason for housekeeping."""
-        self._until_housekeeping -= happened
-        if self._until_housekeeping <= 0:
-            self.housekeeping()
-
     def housekeeping(self) -> None:
         """Brings all queries up to date and lets the dictionary forget what no one can need any more."""
-        self._until_housekeeping = _HOUSEKEEPING_EVERY
         for stream in self.streams.values():
             stream.settle()
         self.catch_up_all()
@@ -379,7 +288,7 @@ class Core:
         # Nothing is forgotten before somebody says how far time has come: until then all can be held again.
         self.dictionary.load(ids, pa.array(terms, pa.string()), stored.column(until), np.zeros(len(ids), np.int64), NEVER)
         for name, triples in state["graphs"]:
-            known = self.graphs.setdefault(None if name is None else stored.text(name), Graph(self.dictionary))
+            known = self.graphs.setdefault(None if name is None else stored.text(name), self.new_graph())
             known.restore(triples)
         for iri, *counts in state["streams"]:
             elements, triples, kept = (stored.whole(count, 0, MOST_MS) for count in counts)

@@ -15,7 +15,7 @@ from millstream.engine.answers import Answer
 from millstream.engine.arrivals import Arrivals
 from millstream.engine.aside import Aside
 from millstream.engine.caution import Caution
-from millstream.engine.core import Core, Stream
+from millstream.engine.core import Core
 from millstream.engine.happenings import Element, GraphChange, Happening, stored_happening, triples_of
 from millstream.engine.options import Options, checked_time, graph_iri
 from millstream.engine.query import ContinuousQuery
@@ -27,6 +27,7 @@ from millstream.ingest.chunk import known
 from millstream.ingest.intake import Encoder
 from millstream.ingest.ordering import Ordering
 from millstream.kernels.elements import Elements, Intake
+from millstream.kernels.processing import Entrance, Stream
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.operators import stored
 from millstream.operators.rows import ELEMENT, GRID, tick, time_of
@@ -71,6 +72,8 @@ class Engine:
         self._core.on_begun = self._ordering.begin
         self._aside = Aside(self._core, self._ordering, strict=strict)
         self._caution = Caution(self)
+        self.entrance = Entrance(_Aid(self), self._core, self._ordering, self._encoder, self._encoder.scanner)
+        """Takes what callers pass, one element or change at a time."""
         self.arrivals = Arrivals(self)
         """For runners that merge sources themselves."""
         self._sources: dict[str, Chunk] = {}
@@ -90,18 +93,18 @@ class Engine:
 
     def insert(self, triples: object, at_ms: int | None = None, graph: str | None = None) -> None:
         """Triples enter a graph at a time; without one, now."""
-        self._offer_change(triples, at_ms, graph, insert=True)
+        self.entrance.change(triples, at_ms, graph, True)
 
     def delete(self, triples: object, at_ms: int | None = None, graph: str | None = None) -> None:
         """Triples leave a graph at a time; without one, now."""
-        self._offer_change(triples, at_ms, graph, insert=False)
+        self.entrance.change(triples, at_ms, graph, False)
 
     def change_many(self, changes: Iterable[tuple[str, object, int | None, str | None]]) -> None:
         """Changes of datasets, each as by `insert` or `delete`, one after the other: op, triples, time, graph."""
         for op, triples, at_ms, graph in changes:
             if op not in ("insert", "delete"):
                 raise OptionError(f'a change is an "insert" or a "delete", got {op!r}')
-            self._offer_change(triples, at_ms, graph, insert=op == "insert")
+            self.entrance.change(triples, at_ms, graph, op == "insert")
 
     def read_changes(
         self,
@@ -122,21 +125,8 @@ class Engine:
                 self.arrivals.change(self.arrivals.encode_changes(chunk), graph_iri(graph))
             self._core.outbox.deliver()
 
-    def _offer_change(self, triples: object, at_ms: int | None, graph: str | None, *, insert: bool) -> None:
-        core = self._core
-        with core.lock:
-            time_ms = None if at_ms is None else checked_time(at_ms)
-            name = graph_iri(graph)
-            found = self._encoder.encode(triples)
-            self._offer_graph_change(GraphChange(name, found.triples, insert), time_ms)
-        if core.outbox:
-            core.outbox.deliver()
-
     def _offer_graph_change(self, change: GraphChange, time_ms: int | None) -> None:
-        if self._caution.may_overflow(time_ms):
-            self._caution.take(lambda engine: engine._change(change, time_ms), time_ms, change.triples.ravel())
-        else:
-            self._change(change, time_ms)
+        self._caution.take(lambda engine: engine._change(change, time_ms), time_ms, change.triples.ids)
 
     def _change(self, change: GraphChange, time_ms: int | None) -> None:
         if time_ms is None:
@@ -172,34 +162,7 @@ class Engine:
 
     def push(self, stream: str, triples: object, at_ms: int) -> None:
         """One stream element, atomic: all its triples enter at once."""
-        core = self._core
-        # As `serialised` does it, which for so short a call would be a twentieth of it.
-        with core.lock:
-            time_ms = checked_time(at_ms)
-            text, scope = self._encoder.text_of(triples)
-            if core.pending.may_overflow() or (core.repeating and self._caution.has_gap(time_ms)):
-                self._caution.try_out(lambda engine: engine._push(stream, text, scope, time_ms))
-            self._push(stream, text, scope, time_ms)
-        if core.outbox:
-            core.outbox.deliver()
-
-    def _push(self, stream: str, text: str | bytes, scope: str, at_ms: int) -> None:
-        state = self._core.stream(stream)
-        self._offer_intake(state, self._scanned(state, text, scope), at_ms)
-
-    def _offer_intake(self, stream: Stream, intake: Intake, at_ms: int) -> None:
-        if self._ordering.passes(at_ms):
-            self._core.process_element(stream, intake, at_ms)
-        else:
-            self._offer(at_ms, Element(stream.iri, intake))
-
-    def _scanned(self, stream: Stream, text: str | bytes, scope: str) -> Intake:
-        """The triples of one element, as far as somebody who reads the stream may ask for them."""
-        intake = self._encoder.scan(text, scope, stream.scanner)
-        if stream.counted and intake.total > 1 and stream.summary is not None:
-            # Repeats must be known even of triples that nobody asks for.
-            return self._encoder.scan(text, scope)
-        return intake
+        self.entrance.push(stream, triples, at_ms)
 
     @delivering
     @serialised
@@ -210,7 +173,7 @@ class Engine:
         try:
             for triples, at_ms in elements:
                 time_ms = checked_time(at_ms)
-                intakes.append(self._scanned(state, *self._encoder.text_of(triples)))
+                intakes.append(self.entrance.scanned(state, *self._encoder.text_of(triples)))
                 times.append(time_ms)
         finally:
             self.arrivals.take_intakes(state, times, intakes)
@@ -329,18 +292,18 @@ class Engine:
             self._aside.untimely(at_ms, what)
             return
         ordering.see(at_ms)
-        self._core.dictionary.hold(triples_of(what).ravel())
+        self._core.dictionary.hold(triples_of(what).ids)
         ordering.hold(at_ms, what)
         self._release(ordering.due(ordering.reached_ms))
         self._core.pass_time(tick(ordering.reached_ms, ELEMENT))
 
     def _offer_cautiously(self, at_ms: int, what: Happening) -> None:
-        self._caution.take(lambda engine: engine._offer(at_ms, what), at_ms, triples_of(what).ravel())
+        self._caution.take(lambda engine: engine._offer(at_ms, what), at_ms, triples_of(what).ids)
 
     def _release(self, due: Iterator[tuple[int, Happening]]) -> None:
         for at_ms, what in due:
             self._core.process(at_ms, what)
-            self._core.dictionary.release(triples_of(what).ravel(), tick(at_ms, ELEMENT))
+            self._core.dictionary.release(triples_of(what).ids, tick(at_ms, ELEMENT))
 
     def _offer_batch(self, stream: Stream, batch: Elements, elements: int) -> None:
         """Elements in time order, as one, none of them late; `elements` counts those left out of the batch as well."""
@@ -379,7 +342,7 @@ class Engine:
         flat = [
             (at_ms, number, what.stream, what.intake.triples, what.intake.place, what.intake.total)
             if isinstance(what, Element)
-            else (at_ms, number, what.graph, what.triples, what.insert)
+            else (at_ms, number, what.graph, what.triples.triples, what.insert)
             for at_ms, number, what in held
         ]
         return pack(
@@ -406,6 +369,32 @@ class Engine:
                 engine._ordering.begin(engine._core.clock_ms)
             engine._ordering.load(largest_ms, passed_ms, arrivals, held)
             for _, _, what in held:
-                engine._core.dictionary.hold(triples_of(what).ravel())
+                engine._core.dictionary.hold(triples_of(what).ids)
             engine._sources = {stored.text(stream): known(position) for stream, position in state["positions"]}
         return engine
+
+
+class _Aid:
+    """What the way of one element or change asks of its engine where it is no straight one."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    checked_time = staticmethod(checked_time)
+    graph_named = staticmethod(graph_iri)
+
+    def has_gap(self, at_ms: int) -> bool:
+        """Whether until a time so much is emitted again that it might be too much."""
+        return self._engine._caution.has_gap(at_ms)
+
+    def try_push(self, stream: str, text: str | bytes, scope: str, at_ms: int) -> None:
+        """Raises if an element would bring more answers than may wait."""
+        self._engine._caution.try_out(lambda engine: engine.entrance.push_text(stream, text, scope, at_ms))
+
+    def offer_element(self, stream: Stream, intake: Intake, at_ms: int) -> None:
+        """An element that must wait, or is not taken."""
+        self._engine._offer(at_ms, Element(stream.iri, intake))
+
+    def offer_change(self, graph: str | None, triples: Intake, insert: bool, at_ms: int | None) -> None:
+        """A change that must wait, is not taken, or might bring more answers than may wait."""
+        self._engine._offer_graph_change(GraphChange(graph, triples, insert), at_ms)

@@ -144,7 +144,7 @@ class Family:
             return
         (member,) = self._members.values()
         alone = len(member.queries) == 1 and member.queries[0].query.output is self.outlet.query.output
-        self.outlet.emit = member.queries[0].emit if alone else self._repeat
+        self.outlet.emit = member.queries[0] if alone else self._repeat
 
     def show(self, member: Member, at_tick: int) -> None:
         """Shows the run a new member."""

@@ -45,24 +45,21 @@ class Feeding:
         self._order: list[QueryRun] = []
         self._aftermath: Aftermath | None = None
         """Once input has ended."""
-        self.active = False
-        """Whether some query reads what another constructs."""
 
     def arrange(self) -> None:
         """Looks again who feeds whom, after queries came or went."""
         core, runs = self._core, self._core.runs
         outlets = [outlet for run in runs for outlet in run.outlets]
         fed = {name for outlet in outlets if (name := fed_stream(outlet.query)) is not None}
-        active = any(core.streams[iri].runs for iri in fed if iri in core.streams)
-        self.active = active
+        core.derives = any(core.streams[iri].runs for iri in fed if iri in core.streams)
         for outlet in outlets:
-            feeds = fed_stream(outlet.query) if self.active else None
+            feeds = fed_stream(outlet.query) if core.derives else None
             if outlet.feeds is None and feeds is not None and outlet.run.tick > NEVER:
                 # Nobody sees what time has made of it so far: those who read it come now.
                 outlet.run.pass_time(core.before)
             outlet.feeds = feeds
         self._order = []
-        if self.active:
+        if core.derives:
             for run in runs:
                 self._place(run, (), runs)
 
@@ -130,10 +127,9 @@ class Feeding:
             stream = self._core.stream(stream_iri)
             if stream.runs and not self._core.has_begun:
                 self._core.begin(at_ms)
-            size = len(triples)
-            intake = Intake(triples, np.arange(size), size)
+            intake = Intake(triples)
             batch = Elements.of(stream_iri, [at_ms], [intake], stream.triples, stream.elements + 1, prolongs)
-            self._core.hand_on(stream, batch, 1, size)
+            self._core.hand_on(stream, batch, 1, len(intake))
 
     def pass_time(self, before: int) -> None:
         """All that time brings by itself before a tick, change by change."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from millstream.engine.datasets import Triples
 from millstream.engine.options import named_iri
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.elements import Intake
@@ -28,23 +27,23 @@ class GraphChange:
     """Triples that enter or leave a graph."""
 
     graph: str | None
-    triples: Triples
+    triples: Intake
     insert: bool
 
 
 Happening: TypeAlias = Element | GraphChange
 
 
-def triples_of(what: Happening) -> Triples:
+def triples_of(what: Happening) -> Intake:
     """All triples that come or go."""
-    return what.intake.triples if isinstance(what, Element) else what.triples
+    return what.intake if isinstance(what, Element) else what.triples
 
 
 def stored_happening(dictionary: Dictionary, target: str | None, some: Any, *rest: Any) -> Happening:
     """Something that was held back when a snapshot was taken."""
     triples = stored.triples(some, dictionary)
     if len(rest) == 1:
-        return GraphChange(None if target is None else stored.text(target), triples, stored.flag(rest[0]))
+        return GraphChange(None if target is None else stored.text(target), Intake(triples), stored.flag(rest[0]))
     place, total = rest
     total = stored.whole(total, len(triples), MOST_MS)
     return Element(named_iri(target, "stream"), Intake(triples, stored.column(place, len(triples), 0, total - 1), total))

@@ -12,6 +12,7 @@ from millstream.engine.caution import Caution
 from millstream.engine.core import Core
 from millstream.engine.datasets import Triples
 from millstream.engine.happenings import GraphChange
+from millstream.kernels.elements import Intake
 
 
 class Loading:
@@ -29,14 +30,14 @@ class Loading:
         if self._watched:
             self._gathered.setdefault(graph, []).append(triples)
         else:
-            self._added += _inserted(self._core, [GraphChange(graph, triples, insert=True)])
+            self._added += _inserted(self._core, [GraphChange(graph, Intake(triples), insert=True)])
             self._core.housekeeping()
 
     def end(self) -> int:
         """Everything was read; gives how many triples were new."""
-        changes = [GraphChange(graph, np.concatenate(parts), insert=True) for graph, parts in self._gathered.items()]
+        changes = [GraphChange(graph, Intake(np.concatenate(parts)), insert=True) for graph, parts in self._gathered.items()]
         if changes:
-            ids = np.concatenate([change.triples.ravel() for change in changes])
+            ids = np.concatenate([change.triples.ids for change in changes])
             self._added += self._caution.take(lambda engine: _inserted(engine._core, changes), None, ids)
         self._core.housekeeping()
         return self._added
@@ -46,7 +47,7 @@ def _inserted(core: Core, changes: list[GraphChange]) -> int:
     """Makes changes now, one after the other; gives how many triples were new."""
     added = 0
     for change in changes:
-        added += core.change_graph(change, core.now_tick)
+        added += core.change_graph(change.graph, change.triples, change.insert, core.now_tick)
         core.feeding.process()
     return added
 

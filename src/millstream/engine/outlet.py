@@ -10,8 +10,10 @@ import numpy.typing as npt
 
 from millstream.engine.answer_order import AnswerOrder, Rows, as_change
 from millstream.engine.datasets import Triples
-from millstream.engine.reporting import ChangeReporter, CloseReporter, Emit, EverythingReporter, Reporter
+from millstream.engine.reporting import ChangeReporter, CloseReporter, Emit, EverythingReporter
 from millstream.kernels.answer_set import AnswerSet, summed
+from millstream.kernels.emission import Receiver, Reporter
+from millstream.kernels.run import Emitter
 from millstream.language import algebra as a
 from millstream.operators import stored
 from millstream.operators.layout import Root
@@ -22,26 +24,41 @@ if TYPE_CHECKING:
     from millstream.engine.run import QueryRun
 
 
-class Outlet:
+class Outlet(Emitter):
     """What is reported of one plan's answers."""
 
-    def __init__(self, run: QueryRun, query: a.Query, root: Root, emit: Emit) -> None:
+    def __init__(self, run: QueryRun, query: a.Query, root: Root, emit: Emit | Receiver) -> None:
         self.run = run
         self.query = query
         self.root = root
         self.sources = sources_of(query)
         self.streams = frozenset(w.stream.value for w in query.windows)
-        self.emit = emit
-        self.feeds: str | None = None
-        """The stream that its answers form, while somebody reads it."""
+        self._emit = emit
         self.on_constructed: Callable[[Outlet, Triples, int], None] | None = None
         self._order = AnswerOrder(root.seen, root.order, run.dictionary) if root.order else None
         self._initial: list[Deltas] | None = None
-        self.reporter = self._make_reporter(self._emitted)
+        self.report_to(self._make_reporter(self._emitted))
+        self.connect()
+
+    @property
+    def emit(self) -> Emit | Receiver:
+        """Who is handed what it emits."""
+        return self._emit
+
+    @emit.setter
+    def emit(self, emit: Emit | Receiver) -> None:
+        self._emit = emit
+        self.connect()
+
+    def connect(self) -> None:
+        """Has the reporter hand rows to the query itself, if that is all there is to do."""
+        plain = self.feeds is None and isinstance(self._emit, Receiver)
+        self.reporter.receiver = self._emit if plain else None
 
     def _emitted(self, rows: Deltas) -> None:
         """Rows emitted together: of one change, while its answers form a stream."""
-        self.emit(rows)
+        emit = self._emit.emit if isinstance(self._emit, Receiver) else self._emit
+        emit(rows)
         if self.feeds is not None and self.on_constructed is not None:
             self.on_constructed(self, rows.columns, time_of(int(rows.tick[0])))
 
@@ -136,12 +153,13 @@ class Outlet:
 
     def answer_set(self) -> AnswerSet:
         """The answer set after the last change, none before the first; kept up to date from the first time anyone asks."""
-        if self.reporter.answers is None:
+        answers: AnswerSet | None = self.reporter.answers
+        if answers is None:
             answers = AnswerSet(self.root.width)
             if not self.has_first_change_ahead:
                 answers.apply(self._current())
             self.reporter.answers = answers
-        return self.reporter.answers
+        return answers
 
     def _current(self) -> Deltas:
         return self.run.operator.current(self.root, self.run.tick)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from millstream.engine.answer_order import as_change
 from millstream.engine.answers import Answer, Decoder, triple_of, truth_of
 from millstream.engine.turns import delivering, serialised
-from millstream.kernels.emission import Kept
+from millstream.kernels.emission import Kept, Receiver
+from millstream.kernels.processing import Stream
 from millstream.language import algebra as a
 from millstream.language.printer import Printer
 from millstream.operators import stored
@@ -18,7 +19,7 @@ from millstream.plan.passes import plan_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from millstream.engine.core import Core, Stream
+    from millstream.engine.core import Core
     from millstream.engine.family import Family, Member
     from millstream.engine.run import QueryRun
     from millstream.output import Sink
@@ -28,7 +29,7 @@ def _nobody(answer: Answer) -> None:
     """Is never called."""
 
 
-class ContinuousQuery:
+class ContinuousQuery(Receiver):
     """What `Engine.register` gives: answers to take, the answer set as it stands, and what the query is."""
 
     def __init__(self, core: Core, query: a.Query, text: str, on_answer: Callable[[Answer], object] | None) -> None:
@@ -38,11 +39,11 @@ class ContinuousQuery:
         self.output = query.output.value
         self._on_answer = on_answer
         self._decoder = Decoder(core.dictionary, query)
-        self._untaken = Kept(width=len(query.columns))
-        """What was emitted and nobody took."""
+        self.receive_into(Kept(width=len(query.columns)), core.pending)
+        self._is_new = False
+        self._look_again()
         self._left: pa.Table | None = None
         """The same, once it is closed."""
-        self._emitted = 0
         self._elements = 0
         self._kept = 0
         self._counted: list[tuple[Stream, int, int]] = []
@@ -51,8 +52,6 @@ class ContinuousQuery:
         """The queries it is run with, until it is closed."""
         self.member: Member | None = None
         """Those of them with its constants."""
-        self.is_new = False
-        """Whether it is being registered, which is undone if it has more answers than may wait."""
         self.registered_with: tuple[str | None, str | None, int] = (None, None, 0)
         """The base of its IRIs, the output it was given, and the clock at registration."""
 
@@ -104,7 +103,7 @@ class ContinuousQuery:
             if self._left is not None:
                 return self._decoder.answers_of(self.take_table())
             core.catch_up(self)
-            taken = self._decoder.answers(self._untaken)
+            taken = self._decoder.answers(self.untaken)
             if taken:
                 self._let_go()
             return taken
@@ -116,7 +115,7 @@ class ContinuousQuery:
             left, self._left = self._left, self._left.slice(0, 0)
             return left
         self._core.catch_up(self)
-        taken = self._decoder.table(self._untaken)
+        taken = self._decoder.table(self.untaken)
         self._let_go()
         return taken
 
@@ -150,11 +149,11 @@ class ContinuousQuery:
             return position
         self._core.catch_up(self)
         self.hold_pending()
-        before = self._emitted
-        sink.write(self._decoder.table(self._untaken))
+        before = self.emitted
+        sink.write(self._decoder.table(self.untaken))
         position = sink.commit()
         # A sink that pushes may have brought more, which stays.
-        self._let_go(max(0, len(self._untaken) - (self._emitted - before)))
+        self._let_go(max(0, len(self.untaken) - (self.emitted - before)))
         return position
 
     @serialised
@@ -182,7 +181,7 @@ class ContinuousQuery:
             "elements": self._came()[0],
             "kept": self._came()[1],
             "stored": stored,
-            "answers": self._emitted,
+            "answers": self.emitted,
             "pending": self.pending,
         }
 
@@ -202,28 +201,23 @@ class ContinuousQuery:
     def run(self) -> QueryRun | None:
         return None if self.family is None else self.family.outlet.run
 
-    @property
-    def emitted(self) -> int:
-        """How many answers it has given."""
-        return self._emitted
-
     def dump(self) -> dict[str, Any]:
         """What a snapshot keeps of it, its run aside."""
-        rows, (base, _, now_ms) = self._untaken, self.registered_with
+        rows, (base, _, now_ms) = self.untaken, self.registered_with
         return {
             "text": self.text,
             "output": self.output,
             "base": base,
             "now_ms": now_ms,
             "emissions": [(rows.columns, rows.tick >> 2, rows.weight)] if len(rows) else [],
-            "counts": (self._emitted, *self._came()),
+            "counts": (self.emitted, *self._came()),
         }
 
     def load(self, state: dict[str, Any]) -> None:
         for columns in state["emissions"]:
             self._keep(self._stored(*columns))
         self.hold_pending()
-        self._emitted, self._elements, self._kept = (stored.whole(n, 0, MOST_MS) for n in stored.items(state["counts"], 3))
+        self.emitted, self._elements, self._kept = (stored.whole(n, 0, MOST_MS) for n in stored.items(state["counts"], 3))
 
     def _stored(self, columns: Any, at_ms: Any, weight: Any) -> Deltas:
         times = stored.column(at_ms, None, -MOST_MS - 1, MOST_MS + 1)
@@ -243,7 +237,7 @@ class ContinuousQuery:
         self._elements, self._kept = self._came()
         self._counted = []
         self.family = self.member = None
-        self._left = self._decoder.table(self._untaken)
+        self._left = self._decoder.table(self.untaken)
         self._let_go()
 
     def count_from(self, stream: Stream) -> None:
@@ -257,7 +251,7 @@ class ContinuousQuery:
 
     @property
     def pending(self) -> int:
-        return len(self._untaken) if self._left is None else self._left.num_rows
+        return len(self.untaken) if self._left is None else self._left.num_rows
 
     @property
     def keeps(self) -> bool:
@@ -266,15 +260,30 @@ class ContinuousQuery:
 
     def hold_pending(self) -> None:
         """Keeps the terms of what was emitted and nobody took."""
-        self._untaken.hold(self._core.dictionary)
+        self.untaken.hold(self._core.dictionary)
 
     def only_count(self) -> None:
         """Counts what it emits as if somebody was called back."""
         self._on_answer = _nobody
+        self._look_again()
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it is being registered, which is undone if it has more answers than may wait."""
+        return self._is_new
+
+    @is_new.setter
+    def is_new(self, is_new: bool) -> None:
+        self._is_new = is_new
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """Whether what it emits is just kept."""
+        self.is_plain = self.keeps and not self._is_new
 
     def emit(self, rows: Deltas) -> None:
         """Takes rows of weight 1 and -1, by copying them."""
-        self._emitted += len(rows)
+        self.emitted += len(rows)
         pending = self._core.pending
         if self._on_answer is not None:
             pending.pass_on(len(rows))
@@ -286,9 +295,9 @@ class ContinuousQuery:
         self._keep(rows)
 
     def _keep(self, rows: Deltas) -> None:
-        self._untaken.add(rows)
+        self.untaken.add(rows)
         self._core.pending.keep(len(rows))
 
     def _let_go(self, count: int = -1) -> None:
         """Forgets the first of what nobody took, or all."""
-        self._core.pending.release(self._untaken.drop(self._core.dictionary, count))
+        self._core.pending.release(self.untaken.drop(self._core.dictionary, count))

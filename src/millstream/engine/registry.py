@@ -139,7 +139,7 @@ class Registry:
             run = self._new_run(query)
         else:
             run.pass_time(core.before)
-        outlet = run.add(asked, plan, query.emit, era)
+        outlet = run.add(asked, plan, query, era)
         self._opened(outlet, is_free=is_free)
         return outlet
 
@@ -350,7 +350,7 @@ class Registry:
         base, output, _ = first.registered_with
         plan = plan_of(first.query, places) if places else self._core.planned(first.text, base, output)
         asked = replace(first.query, output=output_named(state["output"]))
-        outlet = run.add(asked, plan, first.emit, stored.whole(state["era"], 0, self._eras))
+        outlet = run.add(asked, plan, first, stored.whole(state["era"], 0, self._eras))
         self._opened(outlet, is_free=_is_free(asked, shape, places))
         family = Family(constants[0], outlet, self._core.dictionary)
         family.places = tuple(places)

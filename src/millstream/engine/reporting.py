@@ -11,7 +11,7 @@ from millstream.engine.answer_order import AnswerOrder, as_change
 from millstream.engine.window_operators import NEVER
 from millstream.kernels.answer_set import AnswerSet, summed
 from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.emission import APPEARS, BOTH, DISAPPEARS, Kept, Selection, selected
+from millstream.kernels.emission import APPEARS, BOTH, DISAPPEARS, Closing, Kept, Reporter, Selection, selected
 from millstream.language.algebra import Output
 from millstream.operators import stored
 from millstream.operators.rows import ELEMENT, GRID, MOST_MS, Column, Deltas, tick, time_of
@@ -57,11 +57,13 @@ class ChangeReporter(Selection):
         pass
 
 
-class EverythingReporter:
+class EverythingReporter(Reporter):
     """RSTREAM after every change: told of each change, whether it brought a delta or not."""
 
+    answers: AnswerSet
+
     def __init__(self, width: int, emit: Emit, order: AnswerOrder | None = None) -> None:
-        self._emit = emit
+        self.emit = emit
         self._order = order
         self.answers = AnswerSet(width)
 
@@ -71,7 +73,7 @@ class EverythingReporter:
     def changed(self, at_ms: int) -> None:
         """Emits the whole answer set."""
         if len(self.answers):
-            self._emit(selected(_whole(self.answers, self._order, tick(at_ms, ELEMENT)), APPEARS))
+            self.emit(selected(_whole(self.answers, self._order, tick(at_ms, ELEMENT)), APPEARS))
 
     @property
     def reported(self) -> list[Deltas]:
@@ -91,8 +93,10 @@ class EverythingReporter:
         self.answers.apply(as_change(stored.counted(state, width, dictionary), 0))
 
 
-class CloseReporter:
+class CloseReporter(Closing):
     """Any output operator, when windows close: at the instants of all grids from the first element on."""
+
+    answers: AnswerSet
 
     def __init__(
         self,
@@ -108,16 +112,26 @@ class CloseReporter:
         self._is_whole = output is Output.RSTREAM
         self._seen = width if order is None else order.width
         self._order = order
-        self._emit = emit
+        self.emit = emit
         self._steps_ms = sorted(set(steps_ms))
         self._t0_ms = t0_ms
-        self._waiting = Kept(width=width)
+        self.waiting = Kept(width=width)
         self._dictionary = dictionary
         self._width = width
         self._summed = 0
         """How many rows of what waits are the sum of what came first."""
-        self._next_ms: int | None = None
         self.answers = AnswerSet(width)
+        self._instant_ms: int | None = None
+
+    @property
+    def _next_ms(self) -> int | None:
+        """The next instant, once there was an element."""
+        return self._instant_ms
+
+    @_next_ms.setter
+    def _next_ms(self, at_ms: int | None) -> None:
+        self._instant_ms = at_ms
+        self.closes_at = NEVER if at_ms is None else tick(at_ms, GRID)
 
     def first_element(self, at_ms: int, since_ms: int | None = None) -> None:
         """From now on windows close; those that closed before `since_ms` have told what there was."""
@@ -125,29 +139,26 @@ class CloseReporter:
             return
         if since_ms is not None and self._instant(at_ms) < since_ms:
             closed_ms = max(instant(since_ms, step, self._t0_ms) - step for step in self._steps_ms)
-            count = self._waiting.count_until(tick(closed_ms, GRID))
-            self.answers.apply(self._waiting.first(count))
-            self._waiting.drop(self._dictionary, count)
+            count = self.waiting.count_until(tick(closed_ms, GRID))
+            self.answers.apply(self.waiting.first(count))
+            self.waiting.drop(self._dictionary, count)
             at_ms = since_ms
         self._next_ms = self._instant(at_ms)
 
     def hold_waiting(self) -> None:
         """Keeps the terms of what waits for an instant: what it takes back may be gone from everywhere else."""
-        self._waiting.hold(self._dictionary)
+        self.waiting.hold(self._dictionary)
 
     def close(self) -> None:
         """Lets go of all terms."""
-        self._waiting.drop(self._dictionary)
+        self.waiting.drop(self._dictionary)
 
     def _instant(self, at_ms: int) -> int:
         """The first instant of any grid at or after a time."""
         return min(instant(at_ms, step, self._t0_ms) for step in self._steps_ms)
 
-    def report(self, deltas: Deltas, upto: int) -> None:
-        if len(deltas):
-            self._waiting.add(deltas)
-            if self._next_ms is None:
-                self._sum_up()
+    def close_until(self, upto: int) -> None:
+        """Windows close at instants up to a tick."""
         while self._next_ms is not None and tick(self._next_ms, GRID) <= upto:
             self._close(self._next_ms)
             self._next_ms = self._following(self._next_ms, upto)
@@ -163,7 +174,7 @@ class CloseReporter:
         if not self._is_whole or tick(next_ms, GRID) >= before:
             return 0
         count = sum((time_of(before) - next_ms) // step + 1 for step in self._steps_ms)
-        rows += len(self._waiting)
+        rows += len(self.waiting)
         return count * (1 + self.answers.total) + rows * min(count, instants)
 
     def _repeat(self, at_ms: int, upto: int) -> None:
@@ -177,11 +188,11 @@ class CloseReporter:
             again = Deltas(np.tile(columns, (len(instants), 1)), ticks, ticks * 0, np.tile(weight, len(instants)))
             # Moved on first: the receiver may refuse.
             self._next_ms = at_ms = self._instant(int(instants[-1]) + 1)
-            self._emit(selected(again, APPEARS))
+            self.emit(selected(again, APPEARS))
 
     def _waits_for(self, otherwise: int) -> int:
         """The tick of the first that waits."""
-        return int(self._waiting.first(1).tick[0]) if len(self._waiting) else otherwise
+        return int(self.waiting.first(1).tick[0]) if len(self.waiting) else otherwise
 
     def _instants(self, first_ms: int, last_ms: int, most: int) -> Column:
         """The first instants of all grids from one on."""
@@ -196,7 +207,7 @@ class CloseReporter:
     @property
     def reported(self) -> list[Deltas]:
         """All that was reported, of which the last instant has not seen everything."""
-        return [self.answers.at(0), self._waiting]
+        return [self.answers.at(0), self.waiting]
 
     def closes_after(self, passed: int) -> bool:
         """Whether no window that closes has to be caught up with."""
@@ -208,16 +219,16 @@ class CloseReporter:
             return None
         if self._is_whole and len(self.answers):
             return tick(self._next_ms, GRID)
-        if ahead is None and not len(self._waiting):
+        if ahead is None and not len(self.waiting):
             return None
         return tick(max(self._next_ms, self._instant(time_of(self._waits_for(ahead or 0)))), GRID)
 
-    def _sum_up(self) -> None:
+    def sum_up(self) -> None:
         """Before the first element there is no instant to wait for: only what all changes come to matters."""
-        if len(self._waiting) - self._summed > max(_SUMMED_UP, self._summed):
-            rows = summed(self._width, self._waiting).at(int(self._waiting.tick[-1]))
-            self._waiting.drop(self._dictionary)
-            self._waiting.add(rows)
+        if len(self.waiting) - self._summed > max(_SUMMED_UP, self._summed):
+            rows = summed(self._width, self.waiting).at(int(self.waiting.tick[-1]))
+            self.waiting.drop(self._dictionary)
+            self.waiting.add(rows)
             self._summed = len(rows)
 
     def _following(self, at_ms: int, upto: int) -> int:
@@ -229,17 +240,17 @@ class CloseReporter:
 
     def _close(self, at_ms: int) -> None:
         last = tick(at_ms, GRID)
-        count = self._waiting.count_until(last)
-        due = self._waiting.first(count)
-        self._waiting.drop(self._dictionary, count)
+        count = self.waiting.count_until(last)
+        due = self.waiting.first(count)
+        self.waiting.drop(self._dictionary, count)
         self.answers.apply(due)
         rows = _whole(self.answers, self._order, last) if self._is_whole else summed(self._seen, due).at(last)
         emitted = selected(rows, self._sign)
         if len(emitted):
-            self._emit(emitted)
+            self.emit(emitted)
 
     def dump(self) -> Any:
-        kept = self._waiting
+        kept = self.waiting
         waiting = [(kept.columns, kept.tick, kept.change, kept.weight)] if len(kept) else []
         return self._next_ms, waiting, self.answers.counted()
 
@@ -251,11 +262,8 @@ class CloseReporter:
         for columns, ticks, change, weight in waiting:
             at = stored.ticks(ticks)
             rows = stored.rows(columns, width, dictionary, len(at))
-            self._waiting.add(Deltas(rows, at, stored.column(change, len(at)), stored.weighted(weight, len(at))))
-        if (np.diff(self._waiting.tick) < 0).any():
+            self.waiting.add(Deltas(rows, at, stored.column(change, len(at)), stored.weighted(weight, len(at))))
+        if (np.diff(self.waiting.tick) < 0).any():
             raise ValueError("what waits for windows to close is not in the order of time")
-        self._waiting.hold(dictionary)
+        self.waiting.hold(dictionary)
         self.answers.apply(as_change(stored.counted(answers, width, dictionary), 0))
-
-
-Reporter = ChangeReporter | EverythingReporter | CloseReporter

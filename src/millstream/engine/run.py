@@ -7,7 +7,6 @@ and each has its own outlet. Everything here is in processing order; the engine 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,7 +19,9 @@ from millstream.engine.reporting import BEFORE_ALL, ChangeReporter, CloseReporte
 from millstream.engine.visible import Visible, visible_in
 from millstream.engine.window_operators import NEVER, TimeOperator
 from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.elements import Elements
+from millstream.kernels.elements import Elements, Intake
+from millstream.kernels.emission import Receiver
+from millstream.kernels.run import Run
 from millstream.language import algebra as a
 from millstream.operators import stored
 from millstream.operators.dataflow import Dataflow
@@ -33,26 +34,19 @@ PartRows: TypeAlias = tuple[Column, Deltas]
 """Rows of parts of a plan that run elsewhere or ran before, and for each the number of its part."""
 
 
-_NOBODY: Collection[Outlet] = ()
-
-
-class QueryRun:
+class QueryRun(Run):
     """The state of one query, or of several that share it."""
 
     outlet_type = Outlet
+    operator: Dataflow
+    contents: Contents
+    outlets: list[Outlet]
 
     def __init__(self, operator: Dataflow, dictionary: Dictionary, t0_ms: int) -> None:
-        self.operator = operator
+        super().__init__(operator, Contents(operator, dictionary, t0_ms))
         self.dictionary = dictionary
         self.t0_ms = t0_ms
-        self.outlets: list[Outlet] = []
-        self.tick = NEVER
-        self.contents = Contents(operator, dictionary, t0_ms)
         self.streams: frozenset[str] = frozenset()
-        self._closing: list[tuple[Outlet, CloseReporter]] = []
-        """The queries that answer when windows close."""
-        self._may_be_first = True
-        """Whether what the datasets gave at registration may still wait to be reported."""
         self._unshown: list[Input] = []
         """What only the query reads that came last."""
         # What emits everything after every change has a run of its own. Its windows close and expire, also those whose
@@ -62,15 +56,15 @@ class QueryRun:
 
     # Coming and going -------------------------------------------------------------------------------------------------
 
-    def add(self, query: a.Query, plan: Node, emit: Emit, era: int = 0) -> Outlet:
+    def add(self, query: a.Query, plan: Node, emit: Emit | Receiver, era: int = 0) -> Outlet:
         """The end of another query, which has been shown nothing."""
         root = self.operator.add(plan, era)
         outlet = self.outlet_type(self, query, root, emit)
         self.outlets.append(outlet)
         self._unshown = self.contents.add(query.windows, root)
         self.streams |= outlet.streams
-        self._may_be_first = True
-        self._closing = [(o, o.reporter) for o in self.outlets if isinstance(o.reporter, CloseReporter)]
+        self.is_plain = False
+        self.closing = [o for o in self.outlets if isinstance(o.reporter, CloseReporter)]
         if isinstance(outlet.reporter, EverythingReporter):
             assert len(self.outlets) == 1
             self._everything = outlet.reporter
@@ -84,7 +78,7 @@ class QueryRun:
         self.operator.drop(outlet.root, at_tick)
         self.contents.drop(outlet.root, at_tick)
         outlet.reporter.close()
-        self._closing = [(o, o.reporter) for o in self.outlets if isinstance(o.reporter, CloseReporter)]
+        self.closing = [o for o in self.outlets if isinstance(o.reporter, CloseReporter)]
         self.streams = frozenset(iri for other in self.outlets for iri in other.streams)
 
     @property
@@ -153,7 +147,7 @@ class QueryRun:
         """
         at_tick = passed if self.outlets[-1].query.windows else now
         for name, some in graphs.items():
-            self.contents.take_graph(name, some, at_tick, 1, self._unshown)
+            self.contents.show_graph(name, some, at_tick, self._unshown)
         named = [(name, triples) for name, triples in graphs.items() if name is not None and name != MEMBERS]
         self._start(named, at_tick, given)
 
@@ -169,7 +163,7 @@ class QueryRun:
         Time must have passed up to that tick. To one that joins a run with windows, nothing has happened yet.
         """
         at_tick = max(at_tick, self.tick)
-        self.contents.take_graph(MEMBERS, triples, at_tick, op)
+        self.contents.take_graph(MEMBERS, Intake(triples), at_tick, op)
         self.contents.feed()
         outlet = self.only
         if outlet.has_first_change_ahead:
@@ -177,7 +171,7 @@ class QueryRun:
             outlet.keep_initial(deltas)
             self.tick = at_tick
         else:
-            self._report(at_tick)
+            self.report(at_tick)
 
     def start_arrived(self, part: Column, rows: Deltas, passed: int) -> None:
         """As `start` for the rest of a plan, of which parts run elsewhere: what those give at the start."""
@@ -189,7 +183,7 @@ class QueryRun:
     def arrived(self, part: Column, rows: Deltas, last: int) -> None:
         """Rows of parts of the plan that run elsewhere, up to a tick; changes are numbered by whoever puts them together."""
         self.operator.feed_parts(part, rows)
-        self._report(last, self.outlets)
+        self.report(last, self.outlets)
 
     def report_initial(self) -> None:
         """Reports what the datasets gave at registration by itself, not together with the first change."""
@@ -215,29 +209,31 @@ class QueryRun:
             outlet.report(deltas, at_tick)
             self._tell_everything(at_tick)
 
-    def elements(self, batch: Elements) -> None:
-        """Elements of one of its streams."""
-        first = self._first_changes(batch) if self._may_be_first else _NOBODY
+    def elements_apart(self, batch: Elements) -> None:
+        """Elements of one of its streams, where something may be special about them."""
+        if self._everything is not None:
+            for place in range(len(batch)):
+                self._element(batch.slice(place, place + 1), self._everything)
+            return
+        first = [o for o in self.outlets if o.has_first_change_ahead and batch.stream in o.streams]
         if first and len(batch) > 1:
             # The first change is reported together with what the datasets gave.
             self.elements(batch.slice(0, 1))
             self.elements(batch.slice(1, len(batch)))
             return
-        if self._everything is not None:
-            for place in range(len(batch)):
-                self._element(batch.slice(place, place + 1), self._everything)
-            return
-        for outlet, reporter in self._closing:
+        for outlet in self.closing:
             if batch.stream in outlet.streams:
-                reporter.first_element(batch.first_ms)
+                outlet.reporter.first_element(batch.first_ms)
         last = batch.last_tick
-        self._hand_on(self.contents.advance(self.operator, batch, last), last, first)
+        self.contents.take(batch, last)
+        self.contents.pass_time(last)
+        self.contents.feed()
+        self.report(last, first)
+        self._look_again()
 
-    def _first_changes(self, batch: Elements) -> Collection[Outlet]:
-        """Those whom elements concern first."""
-        first = [o for o in self.outlets if o.has_first_change_ahead and batch.stream in o.streams]
-        self._may_be_first = self.has_first_change_ahead
-        return first
+    def _look_again(self) -> None:
+        """Whether nothing is special about what comes next."""
+        self.is_plain = self._everything is None and not self.has_first_change_ahead
 
     def together(self, batches: list[Elements], changes: list[GraphRows], last: int) -> None:
         """Elements and changes of graphs up to a tick that happen in an order of their own, whatever they concern.
@@ -250,7 +246,7 @@ class QueryRun:
         for rows in changes:
             self.contents.take_rows(rows)
         self.contents.feed()
-        self._report(last, self.outlets)
+        self.report(last, self.outlets)
 
     def _element(self, batch: Elements, reporter: EverythingReporter) -> None:
         """One element, for a query that emits everything after every change."""
@@ -261,37 +257,33 @@ class QueryRun:
         if any(v.leaves_before_next for v in visible):
             # A change of its own, before that of the element.
             self.contents.feed(leaving=True)
-            self._report(at_tick)
+            self.report(at_tick)
             reporter.changed(time_of(at_tick))
         for v in visible:
             v.arrive(batch)
         self.contents.feed()
-        self._report(at_tick, self.outlets)
+        self.report(at_tick, self.outlets)
         reporter.changed(time_of(at_tick))
 
-    def graph_changed(self, graph: str | None, triples: Triples, op: int, at_tick: int) -> None:
-        """An effective insert (op 1) or delete (-1) in one of its graphs."""
+    def graph_changed_apart(self, graph: str | None, triples: Intake, op: int, at_tick: int) -> None:
+        """An effective insert (op 1) or delete (-1) in one of its graphs, where something may be special about it."""
         self.pass_time(at_tick)
         before = self.contents.change
         self.contents.take_graph(graph, triples, at_tick, op)
         self.contents.feed()
         if graph is not None and self.operator.has_quads:
             self.contents.change = before + 1
-            self.operator.graph_changed(graph, triples, op, at_tick, self.contents.change)
-        first = (
-            [o for o in self.outlets if o.has_first_change_ahead and o.sources.has(graph)] if self._may_be_first else _NOBODY
-        )
-        self._report(at_tick, first)
+            self.operator.graph_changed(graph, triples.triples, op, at_tick, self.contents.change)
+        self.report(at_tick, [o for o in self.outlets if o.has_first_change_ahead and o.sources.has(graph)])
         self._tell_everything(at_tick)
+        self._look_again()
 
     def _tell_everything(self, at_tick: int) -> None:
         if self._everything is not None:
             self._everything.changed(time_of(at_tick) if at_tick > BEFORE_ALL else self.t0_ms)
 
-    def pass_time(self, before: int) -> None:
-        """Lets happen what time brings by itself at ticks before this one."""
-        if before - 1 <= self.tick:
-            return
+    def pass_time_apart(self, before: int) -> None:
+        """Lets happen what time brings by itself at ticks before this one, where something may be special about it."""
         if self._everything is not None:
             while True:
                 ticks = [v.next_change(self.tick, before) for v in self._visible.values()]
@@ -300,11 +292,11 @@ class QueryRun:
                     break
                 self.contents.pass_time(at_tick + 1)
                 self.contents.feed()
-                self._report(at_tick)
+                self.report(at_tick)
                 self._everything.changed(time_of(at_tick))
         self.contents.pass_time(before)
         self.contents.feed()
-        self._report(before - 1)
+        self.report(before - 1)
 
     def may_skip(self, stream: str) -> bool:
         """Whether elements of a stream that match none of its patterns change nothing."""
@@ -329,23 +321,6 @@ class QueryRun:
         """Whether something is emitted when solutions end."""
         ends = (isinstance(o.reporter, ChangeReporter) and o.reporter.emits_ends for o in self.outlets)
         return not self.operator.is_conjunction or any(ends)
-
-    def report_due(self, at_tick: int) -> None:
-        """Reports what has ended by itself, if anything has."""
-        due = self.operator.next_tick
-        if due is not None and due <= at_tick:
-            self._report(at_tick)
-
-    def _report(self, upto: int, first: Collection[Outlet] = ()) -> None:
-        """Hands on what has become of the solutions; `first`: by a change that may be the first to concern these."""
-        self._hand_on(self.operator.drain(upto), upto, first)
-
-    def _hand_on(self, found: Sequence[Deltas], upto: int, first: Collection[Outlet]) -> None:
-        if upto > self.tick:
-            self.tick = upto
-        for outlet, deltas in zip(self.outlets, found, strict=True):
-            if len(deltas) or first or self._closing:
-                outlet.report(deltas, upto, first=outlet in first)
 
     def next_change(self, before: int) -> int | None:
         """The first tick before another at which time alone may make it emit something."""

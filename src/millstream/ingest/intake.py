@@ -22,7 +22,8 @@ class Encoder:
     """Encodes triples; labels of blank nodes in text are nodes of the call they come in."""
 
     def __init__(self, dictionary: Dictionary) -> None:
-        self._scanner = Scanner(dictionary)
+        self.scanner = Scanner(dictionary)
+        """Keeps all triples."""
         self._engine = os.urandom(4).hex()
         self._calls = itertools.count()
 
@@ -40,7 +41,7 @@ class Encoder:
     def scan(self, text: str | bytes, scope: str, scanner: Scanner | None = None) -> Intake:
         """As `encode`, from N-Triples and the scope of its blank nodes."""
         if scanner is None:
-            scanner = self._scanner
+            scanner = self.scanner
         try:
             intake = scanner.whole(text, scope)
         except UnicodeEncodeError:

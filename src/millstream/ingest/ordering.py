@@ -13,41 +13,35 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from millstream.ingest.columns import Ids
+from millstream.kernels.order import EventOrder
 from millstream.rdf.times import MAX_MS
 
 T = TypeVar("T")
 _FOREVER = 1 << 62
 
 
-class Ordering(Generic[T]):
+class Ordering(EventOrder, Generic[T]):
     """Holds what may still be overtaken."""
 
+    held: list[tuple[int, int, T]]
+
     def __init__(self, lateness_ms: int, max_jump_ms: int | None = None) -> None:
-        self.lateness_ms = lateness_ms
-        self.max_jump_ms = max_jump_ms
-        self._largest_ms: int | None = None
         self._passed_ms: int | None = None
-        self._held: list[tuple[int, int, T]] = []
         self._arrivals = 0
-        self._low_ms, self._high_ms = -_FOREVER, _FOREVER
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self.held)
 
     # What is taken ----------------------------------------------------------------------------------------------------
 
     @property
     def bounds(self) -> tuple[int, int]:
         """The earliest time that is not late, and the latest that is plausible."""
-        return self._low_ms, self._high_ms
+        return self.low_ms, self.high_ms
 
     def last_after(self, at_ms: int) -> int:
         """The latest time that is plausible after another has come."""
         return _FOREVER if self.max_jump_ms is None else at_ms + self.max_jump_ms
-
-    def takes(self, at_ms: int) -> bool:
-        """Whether what comes with a time is neither late nor implausible."""
-        return self._low_ms <= at_ms <= self._high_ms
 
     def takes_all(self, at_ms: Ids) -> bool:
         """Whether all that comes with times, one after the other, is taken and in order."""
@@ -78,76 +72,46 @@ class Ordering(Generic[T]):
 
     def reason(self, at_ms: int) -> str | None:
         """Why what comes with a time is not taken."""
-        if at_ms < self._low_ms:
-            return f"late: its time is {at_ms} ms, when only {self._low_ms} ms and later was still taken"
-        if at_ms > self._high_ms:
-            last_ms = self._high_ms - (self.max_jump_ms or 0)
+        if at_ms < self.low_ms:
+            return f"late: its time is {at_ms} ms, when only {self.low_ms} ms and later was still taken"
+        if at_ms > self.high_ms:
+            last_ms = self.high_ms - (self.max_jump_ms or 0)
             return f"implausible: its time is {at_ms} ms, more than {self.max_jump_ms} ms after {last_ms} ms"
         return None
 
     def is_late(self, at_ms: int) -> bool:
-        return at_ms < self._low_ms
-
-    def see(self, at_ms: int) -> None:
-        """A time that is taken has come."""
-        if self._largest_ms is None or at_ms > self._largest_ms:
-            self._largest_ms = at_ms
-            self._reach(at_ms - self.lateness_ms, at_ms)
-
-    def begin(self, at_ms: int) -> None:
-        """Time is there, though nothing has come with one: what is earlier is late, and the first may be anywhere ahead."""
-        self._low_ms = max(self._low_ms, at_ms)
-
-    def _reach(self, low_ms: int, last_ms: int) -> None:
-        if low_ms > self._low_ms:
-            self._low_ms = low_ms
-        if self.max_jump_ms is not None:
-            high_ms = self.last_after(last_ms)
-            self._high_ms = high_ms if self._high_ms == _FOREVER else max(self._high_ms, high_ms)
-
-    def passes(self, at_ms: int) -> bool:
-        """Whether what comes with a time is taken and has not to wait for anything; then it has come."""
-        if self._held or self.lateness_ms or not self._low_ms <= at_ms <= self._high_ms:
-            return False
-        if at_ms != self._largest_ms:
-            self.see(at_ms)
-        return True
+        return at_ms < self.low_ms
 
     # What waits -------------------------------------------------------------------------------------------------------
 
-    @property
-    def passes_through(self) -> bool:
-        """Whether what comes next need not wait for anything."""
-        return not self.lateness_ms and not self._held
-
     def hold(self, at_ms: int, what: T) -> None:
         self._arrivals += 1
-        heapq.heappush(self._held, (at_ms, self._arrivals, what))
+        heapq.heappush(self.held, (at_ms, self._arrivals, what))
 
     @property
     def reached_ms(self) -> int:
         """How far time has come: the largest time seen, less the lateness."""
-        assert self._largest_ms is not None
-        return self._largest_ms - self.lateness_ms
+        assert self.largest_ms is not None
+        return self.largest_ms - self.lateness_ms
 
     def due(self, until_ms: int) -> Iterator[tuple[int, T]]:
         """What is held up to a time, in order."""
-        while self._held and self._held[0][0] <= until_ms:
-            at_ms, _, what = heapq.heappop(self._held)
+        while self.held and self.held[0][0] <= until_ms:
+            at_ms, _, what = heapq.heappop(self.held)
             yield at_ms, what
 
     def everything(self) -> Iterator[tuple[int, T]]:
-        while self._held:
-            at_ms, _, what = heapq.heappop(self._held)
+        while self.held:
+            at_ms, _, what = heapq.heappop(self.held)
             yield at_ms, what
 
     def pass_through(self, at_ms: int) -> None:
         """All times up to and including this one are over."""
         self._passed_ms = at_ms if self._passed_ms is None else max(self._passed_ms, at_ms)
-        self._reach(at_ms + 1, at_ms)
+        self.reached(at_ms + 1, at_ms)
 
     def dump(self) -> tuple[Any, ...]:
-        return self._largest_ms, self._passed_ms, self._arrivals, sorted(self._held, key=lambda h: h[:2])
+        return self.largest_ms, self._passed_ms, self._arrivals, sorted(self.held, key=lambda h: h[:2])
 
     def load(self, largest_ms: int | None, passed_ms: int | None, arrivals: int, held: list[tuple[int, int, T]]) -> None:
         times = [at_ms for at_ms, _, _ in held]
@@ -157,14 +121,14 @@ class Ordering(Generic[T]):
         numbers = [number for _, number, _ in held]
         if type(arrivals) is not int or len(set(numbers)) < len(numbers) or not all(0 < n <= arrivals for n in numbers):
             raise ValueError("what is held is not numbered as it came")
-        self._largest_ms, self._passed_ms, self._arrivals = largest_ms, passed_ms, arrivals
-        self._held = sorted(held, key=lambda h: h[:2])
+        self._passed_ms, self._arrivals = passed_ms, arrivals
+        self.held = sorted(held, key=lambda h: h[:2])
         if largest_ms is not None:
-            self._reach(largest_ms - self.lateness_ms, largest_ms)
+            self.see(largest_ms)
         if passed_ms is not None:
-            self._reach(passed_ms + 1, passed_ms)
+            self.reached(passed_ms + 1, passed_ms)
         if times and (largest_ms is None or not self._still_waits(min(times)) or max(times) > largest_ms):
             raise ValueError("something is held whose time has passed, or was never seen")
 
     def _still_waits(self, at_ms: int) -> bool:
-        return at_ms >= self._low_ms and at_ms > self.reached_ms
+        return at_ms >= self.low_ms and at_ms > self.reached_ms

@@ -1,30 +1,25 @@
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from millstream.kernels.deltas import Arrivals, Deltas
-from millstream.kernels.elements import Elements
+from millstream.kernels.deltas import Arrivals
+from millstream.kernels.elements import Elements, Intake
 from millstream.kernels.patterns import Patterns
-from millstream.kernels.window import WindowOperator
 
 Column = npt.NDArray[np.int64]
 Triples = npt.NDArray[np.int64]
-
-class Flow(Protocol):
-    feed: Callable[[Arrivals], None]
-    drain: Callable[[int], Sequence[Deltas]]
 
 class ContentChanges:
     change: int
     unions: dict[int, tuple[Any, int]]
     windows: dict[str, list[Any]]
+    graphs: dict[str | None, list[tuple[Patterns, int]]]
     acting: list[Any]
-    def arrive(self, operators: Sequence[WindowOperator], batch: Elements, last: int) -> None: ...
-    def advance(self, flow: Flow, batch: Elements, last: int) -> Sequence[Deltas]: ...
-    def due(self, operators: Sequence[WindowOperator], before: int) -> None: ...
-    def graph_changed(self, patterns: Patterns, source: int, triples: Triples, at_tick: int, op: int) -> None: ...
+    def take(self, batch: Elements, last: int) -> None: ...
+    def pass_time(self, before: int) -> None: ...
+    def take_graph(self, graph: str | None, triples: Intake, at_tick: int, op: int) -> None: ...
+    def graph_changed(self, patterns: Patterns, source: int, triples: Intake, at_tick: int, op: int) -> None: ...
     def graph_rows(
         self,
         patterns: Patterns,

@@ -11,7 +11,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from millstream.kernels.deltas cimport NOW, NUMBER, OBJECT, OP, PATTERN, PREDICATE, SUBJECT, UNTIL, Arrivals
-from millstream.kernels.elements cimport Elements
+from millstream.kernels.elements cimport Elements, Intake
 from millstream.kernels.growing cimport Growing, growing_close, growing_room
 from millstream.kernels.patterns cimport Patterns
 from millstream.kernels.window cimport Entries, Entry, WindowOperator, entries_add, entries_close, entries_put
@@ -28,21 +28,11 @@ cdef inline bint comes_before(const Entry* one, const Entry* other) noexcept nog
 cdef class ContentChanges:
     """Collects what happens to the contents of one query's windows and graphs."""
 
-    cdef Entries entries
-    cdef Entries sorted
-    cdef Growing orders                 # of the changes numbered last, each one's order within its tick
-    cdef int64_t changes                # how many these are
-    cdef int64_t first_change
-    cdef Arrivals arrivals
-    cdef public int64_t change          # the number of the last change
-    cdef public dict unions             # by the number of an input: its union and its part in it
-    cdef public dict windows            # by stream: the operators of windows over it
-    cdef public list acting             # those of windows that may change by themselves, other than by ends that are known
-
     def __cinit__(self, *args, **kwargs):
         self.arrivals = Arrivals()
         self.unions = {}
         self.windows = {}
+        self.graphs = {}
         self.acting = []
         self.first_change = 1
 
@@ -53,9 +43,12 @@ cdef class ContentChanges:
 
     # What happens
 
-    cpdef int arrive(self, list operators, Elements batch, int64_t last) except -1:
+    cpdef int take(self, Elements batch, int64_t last) except -1:
         """What elements of a stream bring to windows over it up to a tick."""
         cdef WindowOperator operator
+        cdef list operators = self.windows.get(batch.stream)
+        if operators is None:
+            return 0
         for operator in operators:
             operator.arrive(batch, &self.entries)
             # Within this batch, a window may show what the batch brought, or end.
@@ -63,38 +56,33 @@ cdef class ContentChanges:
                 operator.pass_time(last, &self.entries)
         return 0
 
-    def advance(self, flow, Elements batch not None, int64_t last):
-        """All that happens up to a tick with elements of a stream, to its windows and by itself; what becomes of the answers."""
-        operators = self.windows.get(batch.stream)
-        # Arrivals first: they may put off what is due.
-        if operators is not None:
-            self.arrive(operators, batch, last)
-        if self.acting:
-            self.due(self.acting, last)
-        arrivals = self.number()
-        if arrivals is not None:
-            flow.feed(arrivals)
-        return flow.drain(last)
-
-    cpdef int due(self, list operators, int64_t before) except -1:
-        """What time brings by itself to windows before a tick."""
+    cpdef int pass_time(self, int64_t before) except -1:
+        """What time brings by itself to windows before a tick; what elements bring is there: they may put off what is due."""
         cdef WindowOperator operator
-        for operator in operators:
+        for operator in self.acting:
             if operator.due < before:
                 operator.pass_time(before, &self.entries)
         return 0
 
-    def graph_changed(self, Patterns patterns not None, int source, triples, int64_t at_tick, int op):
+    cpdef int take_graph(self, graph, Intake triples, int64_t at_tick, int op) except -1:
         """Triples enter (op 1) or leave (-1) a graph."""
-        cdef cnp.ndarray given = np.ascontiguousarray(triples, np.int64)
-        cdef const int64_t* words = <const int64_t*>cnp.PyArray_DATA(given)
-        cdef int64_t i
+        cdef list inputs = self.graphs.get(graph)
+        if inputs is not None:
+            for patterns, source in inputs:
+                self.graph_changed(patterns, source, triples, at_tick, op)
+        return 0
+
+    cpdef int graph_changed(self, Patterns patterns, int source, Intake triples, int64_t at_tick, int op) except -1:
+        """The same for one input."""
+        cdef int64_t n = triples.size, i, at
+        cdef const int64_t* s = triples.words
         cdef int64_t row[4]
-        patterns.match(given)
+        patterns.among_columns(s, s + n, s + 2 * n, n)
         for i in range(patterns.size):
-            row[0] = patterns.pattern[i]
-            memcpy(row + 1, words + 3 * patterns.row[i], 3 * sizeof(int64_t))
+            at = patterns.row[i]
+            row[0], row[1], row[2], row[3] = patterns.pattern[i], s[at], s[n + at], s[2 * n + at]
             entries_put(&self.entries, at_tick, 0, FOREVER, row, op, source)
+        return 0
 
     def graph_rows(self, Patterns patterns not None, int source, const int64_t[:] pattern, const int64_t[:, :] triples,
                    const int64_t[:] ticks, const int64_t[:] op, const int64_t[:] order):
@@ -145,7 +133,7 @@ cdef class ContentChanges:
             i += 1
         return i
 
-    cpdef object number(self, bint leaving=False):
+    cpdef Arrivals number(self, bint leaving=False):
         """All that was collected as arrivals, None without any; `leaving`: only what leaves before an element."""
         cdef int64_t i, kept = 0, first, n
         cdef Entry* entry

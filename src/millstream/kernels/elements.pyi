@@ -6,7 +6,10 @@ Ids = npt.NDArray[np.int64]
 
 class Intake:
     total: int
-    def __init__(self, triples: Ids | None = None, place: Column | None = None, total: int = 0) -> None: ...
+    def __init__(self, triples: Ids, place: Column | None = None, total: int | None = None) -> None: ...
+    def __len__(self) -> int: ...
+    @property
+    def ids(self) -> Ids: ...
     @property
     def rows(self) -> int: ...
     @property
@@ -22,11 +25,11 @@ class Elements:
     def __init__(
         self,
         stream: str,
-        at_ms: Column | None = None,
-        triples: Ids | None = None,
-        element: Column | None = None,
-        number: Column | None = None,
-        total_triples: Column | None = None,
+        at_ms: Column,
+        triples: Ids,
+        element: Column,
+        number: Column,
+        total_triples: Column,
         triples_before: int = 0,
         first_element: int = 1,
         order: Column | None = None,

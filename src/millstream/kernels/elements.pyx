@@ -2,6 +2,7 @@
 
 import numpy as np
 
+cimport cython
 cimport numpy as cnp
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
@@ -48,17 +49,17 @@ cdef void give_back(int64_t* block, int64_t words) noexcept:
         block_free(block, words * sizeof(int64_t))
 
 
+@cython.freelist(8)
 cdef class Intake:
     """The triples of one element: those kept, their places among all of them, and how many there were."""
 
-    def __cinit__(self, triples=None, place=None, int64_t total=0):
-        if triples is None:
-            return
+    def __init__(self, triples, place=None, total=None):
+        """Without places and a total: these triples are all there are."""
         rows = np.ascontiguousarray(np.asarray(triples, np.int64).reshape(-1, 3).T)
-        places = np.ascontiguousarray(place, np.int64)
+        places = np.arange(rows.shape[1]) if place is None else np.ascontiguousarray(place, np.int64)
         if len(places) != rows.shape[1]:
             raise ValueError("columns differ in length")
-        self.total = total
+        self.total = rows.shape[1] if total is None else total
         self.make_room(rows.shape[1])
         if self.size:
             memcpy(self.words, cnp.PyArray_DATA(<cnp.ndarray>rows), 3 * self.size * sizeof(int64_t))
@@ -68,6 +69,8 @@ cdef class Intake:
         block_free(self.words, 4 * self.room * sizeof(int64_t))
 
     cdef int make_room(self, int64_t size) except -1:
+        block_free(self.words, 4 * self.room * sizeof(int64_t))
+        self.words = NULL
         self.size = self.room = size
         if size:
             self.words = <int64_t*>block_new(4 * size * sizeof(int64_t))
@@ -75,7 +78,7 @@ cdef class Intake:
 
     cdef void drop_repeats(self) noexcept nogil:
         """Keeps the first of equal triples. Where nothing was left out, places and the total are those of what stays."""
-        cdef int64_t n = self.size, i, j, kept = 0, c
+        cdef int64_t n = self.size, i, j, kept = 0
         cdef int64_t* s = self.words
         cdef int64_t* p = s + n
         cdef int64_t* o = p + n
@@ -108,19 +111,34 @@ cdef class Intake:
             place[kept] = kept if whole else place[i]
             kept += 1
         block_free(seen, capacity * sizeof(int64_t))
-        if kept == n:
-            return
-        for c in range(1, 4):
-            for i in range(kept):
-                self.words[c * kept + i] = self.words[c * n + i]
-        self.size = kept
+        self.end(kept)
         if whole:
             self.total = kept
+
+    cdef void end(self, int64_t kept) noexcept nogil:
+        """Only the first rows are kept: columns move together."""
+        cdef int64_t n = self.size, i, c
+        if kept < n:
+            for c in range(1, 4):
+                for i in range(kept):
+                    self.words[c * kept + i] = self.words[c * n + i]
+            self.size = kept
 
     @property
     def rows(self):
         """How many triples are kept."""
         return self.size
+
+    def __len__(self):
+        return self.size
+
+    @property
+    def ids(self):
+        """The ids of all terms of what is kept."""
+        array = np.empty(3 * self.size, np.int64)
+        if self.size:
+            memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), self.words, 3 * self.size * sizeof(int64_t))
+        return array
 
     @property
     def triples(self):
@@ -137,6 +155,16 @@ cdef class Intake:
         return array
 
 
+cdef Elements single(stream, int64_t at_ms, Intake intake, int64_t triples_before, int64_t first_element):
+    """One element."""
+    cdef Elements made = Elements.__new__(Elements)
+    made.stream, made.triples_before, made.first_element = stream, triples_before, first_element
+    made.make_room(1, intake.size)
+    made.put(0, at_ms, intake, 0, triples_before)
+    return made
+
+
+@cython.freelist(8)
 cdef class Elements:
     """Consecutive elements of one stream, in processing order.
 
@@ -152,14 +180,15 @@ cdef class Elements:
     `prolongs`        whether time goes on until its elements have ended, once input has; see `millstream.engine.aftermath`
     """
 
-    def __cinit__(self, stream, at_ms=None, triples=None, element=None, number=None, total_triples=None, int64_t triples_before=0,
-                  int64_t first_element=1, order=None, pattern=None, *, bint prolongs=True):
+    def __cinit__(self):
+        self.prolongs = True
+
+    def __init__(self, stream, at_ms, triples, element, number, total_triples, int64_t triples_before=0, int64_t first_element=1,
+                 order=None, pattern=None, *, bint prolongs=True):
         self.stream = stream
         self.triples_before = triples_before
         self.first_element = first_element
         self.prolongs = prolongs
-        if at_ms is None:
-            return
         cdef int64_t i
         rows = np.asarray(triples, np.int64).reshape(-1, 3)
         self.make_room(len(at_ms), len(rows))
@@ -183,6 +212,7 @@ cdef class Elements:
         give_back(self.words, self.room)
 
     cdef int make_room(self, int64_t length, int64_t size) except -1:
+        give_back(self.words, self.room)
         self.length = length
         self.size = size
         self.words = taken(BY_ELEMENT * length + BY_TRIPLE * size, &self.room)
@@ -207,29 +237,35 @@ cdef class Elements:
     @staticmethod
     def of(stream, list times not None, list intakes not None, int64_t triples_before, int64_t first_element, bint prolongs=True):
         """Elements of a stream that had so many triples before, each with its time."""
-        cdef Elements made = Elements(stream, triples_before=triples_before, first_element=first_element, prolongs=prolongs)
+        cdef Elements made = Elements.__new__(Elements)
         cdef Intake intake
         cdef int64_t size = 0, at = 0, place = 0, i, n
         if len(times) != len(intakes):
             raise ValueError("columns differ in length")
+        made.stream, made.prolongs = stream, prolongs
+        made.triples_before, made.first_element = triples_before, first_element
         for intake in intakes:
             size += intake.size
         made.make_room(len(intakes), size)
         for intake in intakes:
-            n = intake.size
-            made.at_ms[place] = times[place]
-            made.order[place] = place
-            for i in range(n):
-                made.s[at + i] = intake.words[i]
-                made.p[at + i] = intake.words[n + i]
-                made.o[at + i] = intake.words[2 * n + i]
-                made.number[at + i] = triples_before + 1 + intake.words[3 * n + i]
-                made.element[at + i] = place
-            at += n
+            made.put(place, times[place], intake, at, triples_before)
+            at += intake.size
             triples_before += intake.total
-            made.total[place] = triples_before
             place += 1
         return made
+
+    cdef void put(self, int64_t place, int64_t at_ms, Intake intake, int64_t at, int64_t before) noexcept:
+        """Writes an element, whose rows begin at some place, of a stream that had so many triples before."""
+        cdef int64_t i, n = intake.size
+        self.at_ms[place] = at_ms
+        self.order[place] = place
+        self.total[place] = before + intake.total
+        for i in range(n):
+            self.s[at + i] = intake.words[i]
+            self.p[at + i] = intake.words[n + i]
+            self.o[at + i] = intake.words[2 * n + i]
+            self.number[at + i] = before + 1 + intake.words[3 * n + i]
+            self.element[at + i] = place
 
     def __len__(self):
         return self.length
@@ -301,15 +337,17 @@ cdef class Elements:
     def slice(self, int64_t first, int64_t last):
         """The elements from one place up to another."""
         cdef int64_t low = 0, high, i
+        if not 0 <= first <= last <= self.length:
+            raise IndexError(f"there are {self.length} elements, not {first} to {last}")
         while low < self.size and self.element[low] < first:
             low += 1
         high = low
         while high < self.size and self.element[high] < last:
             high += 1
-        cdef Elements made = Elements(
-            self.stream, triples_before=self.total[first - 1] if first else self.triples_before,
-            first_element=self.first_element + first, prolongs=self.prolongs,
-        )
+        cdef Elements made = Elements.__new__(Elements)
+        made.stream, made.prolongs = self.stream, self.prolongs
+        made.triples_before = self.total[first - 1] if first else self.triples_before
+        made.first_element = self.first_element + first
         made.make_room(last - first, high - low)
         made.tagged = self.tagged
         memcpy(made.at_ms, self.at_ms + first, (last - first) * sizeof(int64_t))

@@ -1,7 +1,9 @@
-"""What is emitted: rows that an output operator selects from deltas, and rows that wait until somebody takes them.
+"""What is emitted (relation-to-stream): rows that an output operator selects from deltas, and rows that wait until they are taken.
 
 Emitted rows have weight 1 or -1: a row that changed by n is there n times. They tell time as deltas do, by ticks.
 """
+
+from millstream.errors import PendingLimitError
 
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
@@ -24,6 +26,9 @@ cdef enum:
     GRID_PHASE = 2
     SMALL = 16                  # rows for which room is kept while nothing waits
     MANY = 1 << 22              # rows for which memory is asked before it is taken
+    SURPRISE = 4                # times what any call has brought so far may come with the next
+    ALWAYS_POSSIBLE = 16
+    CALLED_BACK = 1 << 20
 
 cdef int64_t NO_TICK = -(<int64_t>1 << 62)
 cdef int64_t FIRST_OF_ALL = NO_TICK + 1     # the tick of what happens before anything else has come
@@ -90,11 +95,99 @@ cdef bint is_selected(const Written* rows, int sign) noexcept nogil:
     return sign >= 0
 
 
-cdef class Selection:
+cdef class Pending:
+    """Counts what queries keep until it is taken, and tells when the next call might bring more than may wait.
+
+    Trying a call out costs as much as the engine holds, so it is only done near the limit: where the call would bring too
+    many if it brought several times what any call has brought so far.
+    """
+
+    def __init__(self, int64_t limit):
+        self.limit = limit
+        self.largest = ALWAYS_POSSIBLE
+
+    def refuse(self):
+        """From now on the answer that exceeds the limit raises, at once: on copies, which nobody needs then."""
+        self.refuses = True
+        self.brought = 0
+
+    cpdef int keep(self, int64_t count) except -1:
+        """Answers that wait until they are taken."""
+        self.waiting += count
+        self.brought += count
+        if self.refuses:
+            self.check(0)
+        return 0
+
+    def pass_on(self, int64_t count):
+        """Answers for callbacks: they wait as well, but no longer than the call that brings them."""
+        self.brought += count
+        if self.refuses and self.brought > max(self.limit, <int64_t>CALLED_BACK):
+            raise PendingLimitError(
+                f"one call would bring more than {max(self.limit, <int64_t>CALLED_BACK)} answers; "
+                "raise max_pending, or keep times far ahead out with max_jump_ms."
+            )
+
+    def release(self, int64_t count):
+        self.waiting -= count
+
+    cpdef bint may_overflow(self) noexcept:
+        """Whether the next call might bring too many; asked before every call, so that it knows what each has brought."""
+        self.largest = max(self.largest, self.brought)
+        self.brought = 0
+        return self.may_exceed(SURPRISE * self.largest)
+
+    cpdef bint may_exceed(self, int64_t more) noexcept:
+        """Whether so many more might be too many."""
+        return more > self.limit - self.waiting
+
+    def check(self, int64_t more):
+        """Raises if so many more may not wait."""
+        if self.may_exceed(more):
+            raise PendingLimitError(
+                f"{self.waiting + more} answers would wait to be taken, max_pending is {self.limit}; "
+                "take those that wait, give register an on_answer, or raise max_pending."
+            )
+
+
+cdef class Receiver:
+    """Who is handed what one query emits. Rows are overwritten later: what is kept is copied."""
+
+    def __cinit__(self, *args, **kwargs):
+        self.is_plain = False
+
+    def receive_into(self, Kept untaken not None, Pending pending not None):
+        """From now on rows are kept until they are taken."""
+        self.untaken, self.pending = untaken, pending
+        self.is_plain = True
+
+    cdef int receive(self, Deltas rows) except -1:
+        if not self.is_plain:
+            self.emit(rows)
+            return 0
+        self.emitted += rows.rows.size
+        self.untaken.add(rows)
+        return self.pending.keep(rows.rows.size)
+
+
+cdef class Reporter:
+    """The end of one query: decides when of its solutions' deltas something is emitted, and what."""
+
+    cdef int take(self, Deltas deltas, int64_t upto) except -1:
+        """What has become of the solutions up to a tick."""
+        self.report(deltas, upto)
+        return 0
+
+    cdef int give(self, Deltas rows) except -1:
+        if self.receiver is None:
+            self.emit(rows)
+            return 0
+        return self.receiver.receive(rows)
+
+
+cdef class Selection(Reporter):
     """ISTREAM, DSTREAM or both, after every change: what has appeared, disappeared, or either."""
 
-    cdef public object emit
-    cdef public AnswerSet answers
     cdef Deltas out
     cdef Deltas one
     cdef Group group
@@ -117,18 +210,20 @@ cdef class Selection:
 
     def report(self, Deltas deltas not None, int64_t upto):
         """Emits what is selected of deltas; at t0, if they happen before anything else."""
+        self.take(deltas, upto)
+
+    cdef int take(self, Deltas deltas, int64_t upto) except -1:
         cdef const Written* rows = &deltas.rows
         cdef int64_t i = 0, first, tick = self.t0_tick if upto <= FIRST_OF_ALL else NO_TICK
         cdef bint trims = rows.width > self.out.rows.width
         if rows.size == 0:
-            return
+            return 0
         if rows.width < self.out.rows.width:
             raise ValueError(f"expected {self.out.rows.width} columns, got {rows.width}")
         if self.answers is not None:
             self.answers.take(deltas, 1)
         if not trims and not self.on_grids and tick == NO_TICK and is_selected(rows, self.sign):
-            self.emit(deltas)
-            return
+            return self.give(deltas)
         self.out.clear()
         while i < rows.size:
             if trims or (self.on_grids and deltas.ticks()[i] & 3 == GRID_PHASE):
@@ -141,9 +236,10 @@ cdef class Selection:
                 select(self.out, rows, first, i, self.sign, tick)
         if self.out.rows.size:
             try:
-                self.emit(self.out)
+                self.give(self.out)
             finally:
                 self.out.clear()
+        return 0
 
     cdef int64_t sum_up(self, Deltas deltas, int64_t i) noexcept nogil:
         """Consolidates the change that begins at a row; gives the row behind it."""
@@ -160,6 +256,27 @@ cdef class Selection:
             i += 1
         group_write(&self.group, &self.one.rows, tick, change)
         return i
+
+
+cdef class Closing(Reporter):
+    """What is emitted when windows close: deltas wait for the next instant."""
+
+    def __cinit__(self, *args, **kwargs):
+        self.waiting = Kept()
+        self.closes_at = NO_TICK
+
+    cdef int take(self, Deltas deltas, int64_t upto) except -1:
+        if deltas.rows.size:
+            self.waiting.add(deltas)
+            if self.closes_at == NO_TICK:
+                self.sum_up()
+        if self.closes_at != NO_TICK and self.closes_at <= upto:
+            self.close_until(upto)
+        return 0
+
+    def report(self, Deltas deltas not None, int64_t upto):
+        """Takes deltas, and emits what instants up to a tick see."""
+        self.take(deltas, upto)
 
 
 def selected(Deltas rows not None, int sign):
@@ -197,13 +314,12 @@ cdef class Kept(Deltas):
     So what is taken soon costs nothing, and what is never taken does not keep the dictionary from forgetting other terms.
     """
 
-    cdef int64_t held           # the terms of so many rows are held
-
-    def add(self, Deltas rows not None):
+    cpdef int add(self, Deltas rows) except -1:
         """Rows that come after all others."""
-        if rows.rows.width != self.rows.width:
-            raise ValueError(f"expected {self.rows.width} columns, got {rows.rows.width}")
+        if rows is None or rows.rows.width != self.rows.width:
+            raise ValueError(f"expected {self.rows.width} columns, got {None if rows is None else rows.rows.width}")
         self.take(rows)
+        return 0
 
     def count_until(self, int64_t tick):
         """How many of the first rows happen up to a tick; rows are in the order of time."""

@@ -37,21 +37,22 @@ cdef class Reordered(Operator):
 cdef class Flow:
     """Leaves, and operators in order, each after its inputs; and what the drains of it give."""
 
-    cdef list leaves            # in order of their first patterns
-    cdef list outs
-    cdef list operators
-    cdef tuple ends
-    cdef object bound
-    cdef object renumber
-    cdef int64_t next_due       # FOREVER where nothing is
+    def __cinit__(self, *args, **kwargs):
+        self.leaves, self.outs, self.operators, self.others, self.ends = [], [], [], [], ()
+        self.next_due = FOREVER
 
-    def __init__(self, leaves, outs, operators, ends, bound, renumber=None):
+    def __init__(self, *args, **kwargs):
+        self.arrange(*args, **kwargs)
+
+    def arrange(self, leaves, outs, operators, ends, bound, renumber=None, others=()):
         """`outs`: the buffers of all steps. `ends`: those that a drain gives. `bound.check` is told of more rows than
-        `bound.most`. `renumber` gives the rows of a leaf with one number for what is one change, where there are several."""
+        `bound.most`. `renumber` gives the rows of a leaf with one number for what is one change, where there are several.
+        `others`: buffers of leaves that are not conjunctions, each with who is asked by `drain` for what is in it."""
         self.leaves = sorted(leaves, key=lambda leaf: leaf.first)
         self.outs = list(outs)
         self.operators = list(operators)
         self.ends = tuple(ends)
+        self.others = list(others)
         self.bound = bound
         self.renumber = renumber
         for given, kind in ((self.leaves, Leaf), (self.outs, Deltas), (self.operators, Operator), (self.ends, Deltas)):
@@ -77,12 +78,29 @@ cdef class Flow:
                 return leaf
         return None
 
-    def feed(self, Arrivals rows not None):
+    cpdef int feed(self, Arrivals rows) except -1:
         """Takes changes of the patterns' contents, in order; those of patterns that nobody has are left out."""
-        cdef int64_t* pattern = rows.columns[PATTERN]
+        cdef int64_t* pattern
         cdef int64_t first = 0, last, low, high
         cdef Leaf leaf
-        cdef list touched = []
+        cdef list touched
+        if rows is None:
+            raise TypeError("expected Arrivals, got None")
+        if rows.length == 0:
+            return 0
+        pattern = rows.columns[PATTERN]
+        leaf = self.leaf_of(pattern[0])
+        if leaf is not None and leaf.has_all(rows):
+            # As most of the time.
+            try:
+                leaf.put(rows, 0, rows.length)
+                leaf.finish()
+            except:
+                leaf.forget()
+                raise
+            self.note(leaf)
+            return 0
+        touched = []
         try:
             while first < rows.length:
                 leaf = self.leaf_of(pattern[first])
@@ -106,33 +124,36 @@ cdef class Flow:
         finally:
             for leaf in touched:
                 leaf.touched = False
+        return 0
 
     # Time
 
-    cdef inline void note(self, Leaf leaf) noexcept:
+    cdef void note(self, Leaf leaf) noexcept:
         if leaf.merge.agenda.size and leaf.merge.agenda.next_tick < self.next_due:
             self.next_due = leaf.merge.agenda.next_tick
 
-    def look_ahead(self):
+    cpdef int look_ahead(self) except -1:
         """Finds out anew when something ends by itself: after leaves were led by hand."""
         cdef Leaf leaf
         self.next_due = FOREVER
         for leaf in self.leaves:
             self.note(leaf)
+        return 0
 
     @property
     def next_tick(self):
         """When something that holds now will end by itself."""
         return None if self.next_due == FOREVER else self.next_due
 
-    def clear(self):
+    cpdef int clear(self) except -1:
         """Empties all buffers."""
         for out in self.outs:
             (<Deltas>out).clear()
         for out in self.ends:
             (<Deltas>out).clear()
+        return 0
 
-    def pass_time(self, int64_t upto):
+    cdef int pass_time(self, int64_t upto) except -1:
         """Empties all buffers, and writes what became of the leaves' solutions up to a tick."""
         cdef Leaf leaf
         self.clear()
@@ -141,8 +162,9 @@ cdef class Flow:
                 leaf.out.fill(self.renumber(leaf.out))
         if self.next_due <= upto:
             self.look_ahead()
+        return 0
 
-    def run(self):
+    cdef tuple run(self):
         """Applies the operators that have rows among their inputs; gives the ends' buffers."""
         cdef Operator operator
         cdef int64_t most
@@ -158,9 +180,11 @@ cdef class Flow:
                     break
         return self.ends
 
-    def drain(self, int64_t upto):
+    cpdef tuple drain(self, int64_t upto):
         """What became of all ends up to a tick, inclusive; all that was fed must lie at or before it. Good until the next drain."""
         self.pass_time(upto)
+        for out, other in self.others:
+            (<Deltas>out).fill(other.drain())
         return self.run()
 
 

@@ -7,6 +7,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 
 from millstream.kernels.dictionary cimport Dictionary
+from millstream.kernels.elements cimport Intake
 from millstream.kernels.keyed cimport (
     Keyed, keyed_at, keyed_close, keyed_drop, keyed_find, keyed_get, keyed_hash, keyed_open,
 )
@@ -18,9 +19,6 @@ cnp.import_array()
 cdef class TripleSet:
     """Says which inserts and deletes really change it."""
 
-    cdef Keyed rows             # s, p, o, and whether it is there: freed records are found no more
-    cdef Dictionary dictionary
-
     def __cinit__(self, Dictionary dictionary not None):
         self.dictionary = dictionary
         keyed_open(&self.rows, 3, 1)
@@ -28,25 +26,61 @@ cdef class TripleSet:
     def __dealloc__(self):
         keyed_close(&self.rows)
 
+    cdef bint add(self, const int64_t* row) except -1:
+        """Adds a triple; whether it was not there."""
+        cdef int64_t* record = keyed_at(&self.rows, keyed_get(&self.rows, row, keyed_hash(&self.rows, row)))
+        if record[3]:
+            return False
+        self.dictionary.hold_one(row[0])
+        self.dictionary.hold_one(row[1])
+        self.dictionary.hold_one(row[2])
+        record[3] = 1
+        return True
+
+    cdef bint remove(self, const int64_t* row, int64_t at_tick) except -1:
+        """Takes a triple away; whether it was there."""
+        cdef int32_t number = keyed_find(&self.rows, row, keyed_hash(&self.rows, row))
+        if number < 0:
+            return False
+        keyed_drop(&self.rows, number)
+        self.dictionary.release_one(row[0], at_tick)
+        self.dictionary.release_one(row[1], at_tick)
+        self.dictionary.release_one(row[2], at_tick)
+        return True
+
+    cpdef Intake changed(self, Intake triples, int op, int64_t at_tick):
+        """Adds triples (op 1) or takes them away (-1); gives those that really came or went, in order."""
+        cdef Intake kept
+        cdef int64_t row[3]
+        cdef int64_t n, i, at = 0
+        cdef int place
+        if triples is None:
+            raise TypeError("expected Intake, got None")
+        n = triples.size
+        kept = Intake.__new__(Intake)
+        kept.make_room(n)
+        for i in range(n):
+            for place in range(3):
+                row[place] = triples.words[place * n + i]
+            if self.add(row) if op > 0 else self.remove(row, at_tick):
+                for place in range(3):
+                    kept.words[place * n + at] = row[place]
+                at += 1
+        kept.end(at)
+        return kept
+
     def insert_where(self, triples):
         """Adds triples; gives the places of those that were not there, in order."""
         cdef cnp.ndarray given = np.ascontiguousarray(triples, np.int64)
         cdef const int64_t* row = <const int64_t*>cnp.PyArray_DATA(given)
         cdef int64_t n = len(given), i, kept = 0
         cdef int64_t[::1] into
-        cdef int64_t* record
         where = np.empty(n, np.int64)
         into = where
         for i in range(n):
-            record = keyed_at(&self.rows, keyed_get(&self.rows, row, keyed_hash(&self.rows, row)))
-            if not record[3]:
-                self.dictionary.hold_one(row[0])
-                self.dictionary.hold_one(row[1])
-                self.dictionary.hold_one(row[2])
-                record[3] = 1
+            if self.add(row + 3 * i):
                 into[kept] = i
                 kept += 1
-            row += 3
         return where[:kept]
 
     def delete_where(self, triples, int64_t at_tick):
@@ -54,20 +88,13 @@ cdef class TripleSet:
         cdef cnp.ndarray given = np.ascontiguousarray(triples, np.int64)
         cdef const int64_t* row = <const int64_t*>cnp.PyArray_DATA(given)
         cdef int64_t n = len(given), i, kept = 0
-        cdef int32_t number
         cdef int64_t[::1] into
         where = np.empty(n, np.int64)
         into = where
         for i in range(n):
-            number = keyed_find(&self.rows, row, keyed_hash(&self.rows, row))
-            if number >= 0:
-                keyed_drop(&self.rows, number)
-                self.dictionary.release_one(row[0], at_tick)
-                self.dictionary.release_one(row[1], at_tick)
-                self.dictionary.release_one(row[2], at_tick)
+            if self.remove(row + 3 * i, at_tick):
                 into[kept] = i
                 kept += 1
-            row += 3
         return where[:kept]
 
     def insert(self, triples):

@@ -26,6 +26,7 @@ cdef class Leaf(Sink):
     cdef int64_t made           # solutions of the batch at hand
     cdef bint touched
 
+    cdef bint has_all(self, Arrivals rows) noexcept nogil
     cdef int put(self, Arrivals rows, int64_t first, int64_t last) except -1
     cdef int finish(self) except -1
     cdef int sift(self, list parts) except -1

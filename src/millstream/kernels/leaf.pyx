@@ -82,6 +82,15 @@ cdef class Leaf(Sink):
 
     # What happens
 
+    cdef bint has_all(self, Arrivals rows) noexcept nogil:
+        """Whether all rows are of its patterns."""
+        cdef int64_t* pattern = rows.columns[PATTERN]
+        cdef int64_t i
+        for i in range(rows.length):
+            if not self.first <= pattern[i] < self.first + self.patterns:
+                return False
+        return True
+
     cdef int put(self, Arrivals rows, int64_t first, int64_t last) except -1:
         """Takes rows of its patterns."""
         cdef int64_t* pattern = rows.columns[PATTERN]

@@ -33,6 +33,7 @@ cdef class Patterns:
     cdef void find(self, int64_t row, int64_t s, int64_t p, int64_t o) noexcept nogil
     cdef bint knows(self, int64_t number) noexcept nogil
     cdef int among(self, Elements batch) except -1
+    cdef int among_columns(self, const int64_t* s, const int64_t* p, const int64_t* o, int64_t n) except -1
     cdef void keep(self) noexcept nogil
     cdef int ask(self, test, const int64_t* values) except -1
     cdef int sift(self, const int64_t* s, const int64_t* p, const int64_t* o) except -1

@@ -3,7 +3,6 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import numpy.typing as npt
 
-from millstream.kernels.elements import Elements
 from millstream.kernels.row_program import RowProgram
 
 Column = npt.NDArray[np.int64]
@@ -15,5 +14,4 @@ class Patterns:
     def __init__(self, patterns: Iterable[Pattern], tests: Iterable[Test] = ()) -> None: ...
     @property
     def numbers(self) -> Column: ...
-    def numbers_in(self, batch: Elements) -> set[int]: ...
     def match(self, triples: npt.NDArray[np.int64]) -> tuple[Column, Column]: ...

@@ -109,16 +109,22 @@ cdef class Patterns:
     cdef int among(self, Elements batch) except -1:
         """Finds which rows of elements are for which patterns; rows that are meant for one pattern are for that alone."""
         cdef int64_t i
-        self.size = 0
         if batch.tagged:
+            self.size = 0
             for i in range(batch.size):
                 if self.knows(batch.pattern[i]):
                     self.put(i, batch.pattern[i])
             return 0
-        for i in range(batch.size):
-            self.find(i, batch.s[i], batch.p[i], batch.o[i])
+        return self.among_columns(batch.s, batch.p, batch.o, batch.size)
+
+    cdef int among_columns(self, const int64_t* s, const int64_t* p, const int64_t* o, int64_t n) except -1:
+        """Finds which triples are for which patterns."""
+        cdef int64_t i
+        self.size = 0
+        for i in range(n):
+            self.find(i, s[i], p[i], o[i])
         if self.size and self.tests:
-            self.sift(batch.s, batch.p, batch.o)
+            self.sift(s, p, o)
         return 0
 
     cdef int sift(self, const int64_t* s, const int64_t* p, const int64_t* o) except -1:
@@ -177,24 +183,12 @@ cdef class Patterns:
         """The numbers of all patterns, in order."""
         return np.array([self.known[i] for i in range(self.known_count)], np.int64)
 
-    def numbers_in(self, Elements batch not None):
-        """The numbers of the patterns that some triple matches, filters aside."""
-        cdef int64_t i
-        self.size = 0
-        for i in range(batch.size):
-            self.find(i, batch.s[i], batch.p[i], batch.o[i])
-        return {self.pattern[i] for i in range(self.size)}
-
     def match(self, triples):
         """Which triple matches which pattern: places of triples and numbers of patterns, in order of triples."""
         cdef cnp.ndarray columns = np.ascontiguousarray(np.asarray(triples, np.int64).reshape(-1, 3).T)
-        cdef int64_t n = columns.shape[1], i
+        cdef int64_t n = columns.shape[1]
         cdef const int64_t* s = <const int64_t*>cnp.PyArray_DATA(columns)
-        self.size = 0
-        for i in range(n):
-            self.find(i, s[i], s[n + i], s[2 * n + i])
-        if self.size and self.tests:
-            self.sift(s, s + n, s + 2 * n)
+        self.among_columns(s, s + n, s + 2 * n, n)
         found = np.empty((2, self.size), np.int64)
         if self.size:
             memcpy(cnp.PyArray_DATA(<cnp.ndarray>found), self.row, self.size * sizeof(int64_t))

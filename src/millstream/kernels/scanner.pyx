@@ -151,7 +151,7 @@ cdef class Scanner:
         For scanners that read nothing but such texts: lines and statements are counted anew, graphs are not told. Labels of blank
         nodes are within the scope. Raises UnicodeEncodeError for a string with surrogates.
         """
-        cdef Intake made = Intake()
+        cdef Intake made = Intake.__new__(Intake)
         cdef Py_ssize_t size = 0
         cdef const char *p
         cdef bytes data

@@ -18,6 +18,13 @@ cdef inline int64_t tick_of(int64_t at_ms, int phase) noexcept nogil:
     return <int64_t>1 << 62 if at_ms >= <int64_t>1 << 60 else 4 * at_ms + phase
 
 
+cdef struct Moment:
+    int64_t after               # milliseconds later
+    int64_t grid                # on from there to the first instant of a grid of such a length; 0: without one
+    int64_t then                # and so much later
+    bint never
+
+
 cdef struct Entry:
     int64_t now                 # the tick at which the row enters (op 1) or leaves (-1)
     int64_t order               # within that tick: an element has 2k + 1, what leaves just before it 2k
@@ -89,7 +96,8 @@ cdef class WindowOperator:
 cdef class TimedWindow(WindowOperator):
     """The end is known on arrival."""
 
-    cdef readonly object window
+    cdef Moment begins
+    cdef Moment ends
     cdef readonly int64_t t0_ms
     cdef int64_t latest_end
     cdef Entries waiting                # of a window with a grid, for the instants at which they are first seen
@@ -97,5 +105,5 @@ cdef class TimedWindow(WindowOperator):
     cdef int64_t known_start
     cdef int64_t known_end
 
-    cdef int span(self, int64_t at_ms) except -1
+    cdef void span(self, int64_t at_ms) noexcept nogil
     cdef void look_ahead(self) noexcept nogil

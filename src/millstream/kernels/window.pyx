@@ -17,10 +17,37 @@ cnp.import_array()
 
 cdef int64_t FOREVER = <int64_t>1 << 62
 cdef int64_t NEVER = -FOREVER
+cdef int64_t UNTOLD = <int64_t>1 << 60
 
 cdef enum:
-    FEW = 4                     # elements whose times are asked for one by one
     COMPACTED = 1024
+
+
+cdef int moment_open(Moment* moment, given) except -1:
+    """A moment of `millstream.windows`. Times so late cannot be told: they never come."""
+    moment.never = given is None
+    if given is not None:
+        moment.after = min(given.after_ms, UNTOLD)
+        moment.grid = 0 if given.grid_ms is None else min(given.grid_ms, UNTOLD)
+        moment.then = min(given.then_ms, UNTOLD)
+        if moment.after < 0 or moment.grid < 0 or moment.then < 0:
+            raise ValueError(f"a moment lies ahead, got {given}")
+    return 0
+
+
+cdef int64_t moment_of(const Moment* moment, int64_t at_ms, int64_t t0_ms) noexcept nogil:
+    """As `Moment.of` has it."""
+    cdef int64_t passed
+    if moment.never:
+        return UNTOLD
+    at_ms += moment.after
+    if moment.grid:
+        passed = (at_ms - t0_ms) % moment.grid
+        if passed < 0:
+            passed += moment.grid
+        if passed:
+            at_ms += moment.grid - passed
+    return at_ms + moment.then
 
 
 cdef class WindowOperator:
@@ -79,7 +106,8 @@ cdef class TimedWindow(WindowOperator):
     """The end is known on arrival. With a grid, arrivals wait for the instant at which they are first seen."""
 
     def __cinit__(self, window, Patterns patterns, Dictionary dictionary, int64_t t0_ms):
-        self.window = window
+        moment_open(&self.begins, window.begins)
+        moment_open(&self.ends, window.ends)
         self.t0_ms = t0_ms
         self.patterns = patterns
         self.dictionary = dictionary
@@ -90,55 +118,33 @@ cdef class TimedWindow(WindowOperator):
     def __dealloc__(self):
         entries_close(&self.waiting)
 
-    cdef int span(self, int64_t at_ms) except -1:
+    cdef void span(self, int64_t at_ms) noexcept nogil:
         """From which tick until which what comes at a time is seen."""
         if at_ms != self.known_ms:
-            start, end = self.window.interval(at_ms, self.t0_ms)
-            self.known_start = tick_of(start, GRID if self.acts else ELEMENT)
-            self.known_end = tick_of(end, GRID if self.acts else EXPIRY)
+            self.known_start = tick_of(moment_of(&self.begins, at_ms, self.t0_ms), GRID if self.acts else ELEMENT)
+            self.known_end = tick_of(moment_of(&self.ends, at_ms, self.t0_ms), GRID if self.acts else EXPIRY)
             self.known_ms = at_ms
-        return 0
 
     cdef int arrive(self, Elements batch, Entries* out) except -1:
-        cdef int64_t i, at, element, start = 0, end = 0, last = -1
+        cdef int64_t i, at, element
         cdef int64_t row[4]
-        cdef const int64_t* starts = NULL
-        cdef const int64_t* ends = NULL
         cdef Entries* into = &self.waiting if self.acts else out
-        cdef bint is_wide = batch.length > FEW
         self.patterns.among(batch)
-        if is_wide:
-            # Asked for as columns: a window's interval is defined once, for both.
-            first, behind = (np.ascontiguousarray(column, np.int64) for column in self.window.interval(batch.times, self.t0_ms))
-            starts = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>first)
-            ends = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>behind)
         if batch.prolongs:
             for i in range(batch.length):
                 if batch.total[i] > (batch.total[i - 1] if i else batch.triples_before):
-                    if is_wide:
-                        start = tick_of(starts[i], GRID if self.acts else ELEMENT)
-                        end = tick_of(ends[i], GRID if self.acts else EXPIRY)
-                    else:
-                        self.span(batch.at_ms[i])
-                        start, end = self.known_start, self.known_end
-                    if start < end < FOREVER and end > self.latest_end:
-                        self.latest_end = end
+                    self.span(batch.at_ms[i])
+                    if self.known_start < self.known_end < FOREVER and self.known_end > self.latest_end:
+                        self.latest_end = self.known_end
         for i in range(self.patterns.size):
             at = self.patterns.row[i]
             element = batch.element[at]
-            if element != last:
-                last = element
-                if is_wide:
-                    start = tick_of(starts[element], GRID if self.acts else ELEMENT)
-                    end = tick_of(ends[element], GRID if self.acts else EXPIRY)
-                else:
-                    self.span(batch.at_ms[element])
-                    start, end = self.known_start, self.known_end
-            if start >= end:
+            self.span(batch.at_ms[element])
+            if self.known_start >= self.known_end:
                 continue
             row[0], row[1], row[2], row[3] = self.patterns.pattern[i], batch.s[at], batch.p[at], batch.o[at]
-            self.touch(row, end)
-            entries_put(into, start, 0 if self.acts else 2 * batch.order[element] + 1, end, row, 1, self.source)
+            self.touch(row, self.known_end)
+            entries_put(into, self.known_start, 0 if self.acts else 2 * batch.order[element] + 1, self.known_end, row, 1, self.source)
         if self.acts:
             self.look_ahead()
         return 0

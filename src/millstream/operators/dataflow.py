@@ -7,7 +7,7 @@ plan that comes is shown what the steps that are there hold, one that goes takes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -30,7 +30,7 @@ from millstream.operators.expressions import Evaluator
 from millstream.operators.layout import Root, Step, steps_below
 from millstream.operators.numbering import number_of, one_number_a_change
 from millstream.operators.quads import QuadLeaf
-from millstream.operators.rows import FOREVER, MOST_MS, Arrivals, Deltas
+from millstream.operators.rows import FOREVER, MOST_MS, Deltas
 from millstream.operators.rowwise import row_wise
 from millstream.plan.conjunction import SourcedPattern
 from millstream.plan.nodes import Arriving, Given, Node, Quads, Solutions
@@ -50,7 +50,7 @@ class Leaf:
         return range(self.first, self.first + len(self.operator.plan.patterns))
 
 
-class Dataflow:
+class Dataflow(Flow):
     """The running form of plans."""
 
     def __init__(
@@ -172,11 +172,8 @@ class Dataflow:
         self._alone = self._leaves.get(0) if len(self._steps) == 1 and len(self.roots) == 1 else None
         leaves = (leaf.operator.leaf for leaf in self.leaves)
         renumber = one_number_a_change if self._alone is None else None
-        self._flow = Flow(leaves, self._outs, operators, ends, self._bound, renumber)
-        self.feed: Callable[[Arrivals], None] = self._flow.feed
-        """Takes changes of the patterns' contents, in order."""
-        self.drain: Callable[[int], Sequence[Deltas]] = self._drain_others if self._others else self._flow.drain
-        """What became of the answers of each plan up to a tick, inclusive; all that was fed must lie at or before it."""
+        others = [(self._outs[place], leaf) for place, leaf in self._others.items()]
+        self.arrange(leaves, self._outs, operators, ends, self._bound, renumber, others)
 
     def _places_below(self, root: Root) -> list[int]:
         return [self._steps[step] for step in steps_below(root.step)]
@@ -222,7 +219,7 @@ class Dataflow:
         places = self._places_below(root)
         new = [place for place in places if place in self._new]
         self._new.difference_update(new)
-        self._flow.clear()
+        self.clear()
         for place, held in self._held([place for place in places if place not in new], at_tick, number).items():
             self._outs[place].fill(held)
         for place in new:
@@ -235,7 +232,7 @@ class Dataflow:
                 self._outs[place].fill(one_number_a_change(leaf.leaf.drain(at_tick)))
             else:
                 self._outs[place].fill(self._others[place].drain())
-        self._flow.look_ahead()
+        self.look_ahead()
         return root.of(self._outs[root.place])
 
     def _begin(self, operator: Operator, at_tick: int, change: int) -> None:
@@ -263,18 +260,6 @@ class Dataflow:
             ours = np.flatnonzero(part == leaf.part)
             if len(ours):
                 leaf.feed(rows.pick(ours))
-
-    def _drain_others(self, upto: int) -> Sequence[Deltas]:
-        """As `drain`, with leaves that are not conjunctions."""
-        self._flow.pass_time(upto)
-        for place, other in self._others.items():
-            self._outs[place].fill(other.drain())
-        return self._flow.run()
-
-    @property
-    def next_tick(self) -> int | None:
-        """When something that holds now will end by itself."""
-        return self._flow.next_tick
 
     def _close(self, place: int, at_tick: int) -> None:
         """Lets go of the terms of a step."""
@@ -345,9 +330,9 @@ class Dataflow:
             arriving.load(rows)
         self._new.clear()
         self._restored = None
-        self._flow.look_ahead()
+        self.look_ahead()
         if self._alone is None:
-            self._flow.clear()
+            self.clear()
             for place, operator in enumerate(self._operators):
                 if operator is None:
                     self._outs[place].fill(self._leaf_holds(place, now, 0))

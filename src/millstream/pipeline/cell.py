@@ -20,7 +20,7 @@ from millstream.engine.datasets import Graph
 from millstream.engine.happenings import GraphChange
 from millstream.engine.options import Options
 from millstream.engine.reporting import CloseReporter
-from millstream.kernels.elements import Elements
+from millstream.kernels.elements import Elements, Intake
 from millstream.operators import stored
 from millstream.operators.rows import ELEMENT, tick
 from millstream.pipeline.blobs import TERMS, graph_of, ids_of, numbers_of, read_blob, read_headers
@@ -103,7 +103,7 @@ class Cell:
         rows: list[GraphRows] = []
         if static is not None and self._spread.cells.whole:
             for graph, triples in static.triples(self._core.dictionary):
-                self._core.change_graph(GraphChange(graph, triples, insert=True), self._core.now_tick)
+                self._core.change_graph(graph, Intake(triples), True, self._core.now_tick)
         elif static is not None:
             for graph, triples, pattern in static.routed(self._spread, self._number, self._core.dictionary):
                 passed, zeros = self._core.before - 1, np.zeros(len(pattern), np.int64)
@@ -319,7 +319,7 @@ class Cell:
                 begins = np.flatnonzero(begins_of(part))
                 for one in np.split(np.arange(len(part["op"])), begins[1:]):
                     graph = self._graph(int(part["graph"][one[0]]))
-                    change = GraphChange(graph, ids(picked(part, one)), insert=bool(part["op"][one[0]] > 0))
+                    change = GraphChange(graph, Intake(ids(picked(part, one))), insert=bool(part["op"][one[0]] > 0))
                     self._core.process(int(part["at_ms"][one[0]]), change)
             else:
                 assert source.name is not None

@@ -22,6 +22,7 @@ from millstream.engine.outlet import Outlet
 from millstream.engine.reporting import Emit
 from millstream.engine.run import QueryRun
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.emission import Reporter
 from millstream.operators.dataflow import Dataflow
 from millstream.operators.rows import ELEMENT, Column, Deltas
 from millstream.pipeline.blobs import ids_of, numbers_of, open_stream, stream_of, term_column
@@ -34,11 +35,10 @@ NAME = ("source", "part", "element")
 _HEADER = b"millstream"
 
 
-class Sending:
+class Sending(Reporter):
     """Takes the place of a reporter: what a run would report is kept until it is sent."""
 
     def __init__(self) -> None:
-        self.answers = None
         self._deltas: list[Deltas] = []
 
     def report(self, deltas: Deltas, upto: int) -> None:
@@ -66,10 +66,8 @@ class Sending:
 class SendingOutlet(Outlet):
     """The end of a plan's parts."""
 
-    # No `Reporter`, which apply output operators: that is for the second stage to do.
-    reporter: Sending  # type: ignore[assignment]
-
-    def _make_reporter(self, emit: Emit) -> Sending:  # type: ignore[override]
+    # Output operators are for the second stage to apply.
+    def _make_reporter(self, emit: Emit) -> Sending:
         return Sending()
 
 

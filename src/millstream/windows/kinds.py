@@ -6,17 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from millstream.windows.window import (
-    FOREVER_MS,
     Clause,
     CountWindow,
     ElementWindow,
+    Moment,
     SilenceWindow,
     Takes,
-    Time,
     TimeWindow,
     Window,
     WindowKind,
-    instant,
 )
 
 if TYPE_CHECKING:
@@ -30,8 +28,9 @@ class Range(TimeWindow):
     clause = Clause("RANGE", Takes.LENGTH)
     range_ms: int
 
-    def interval(self, at_ms: Time, t0_ms: int) -> tuple[Time, Time]:
-        return at_ms, at_ms + self.range_ms
+    @property
+    def ends(self) -> Moment:
+        return Moment(self.range_ms)
 
     @property
     def kept_ms(self) -> int:
@@ -46,8 +45,9 @@ class Slide(TimeWindow):
     range_ms: int
     slide_ms: int
 
-    def interval(self, at_ms: Time, t0_ms: int) -> tuple[Time, Time]:
-        return at_ms, instant(at_ms, self.slide_ms, t0_ms) + self.range_ms
+    @property
+    def ends(self) -> Moment:
+        return Moment(0, self.slide_ms, self.range_ms)
 
     @property
     def kept_ms(self) -> int:
@@ -62,8 +62,13 @@ class Step(TimeWindow):
     range_ms: int
     every_ms: int
 
-    def interval(self, at_ms: Time, t0_ms: int) -> tuple[Time, Time]:
-        return instant(at_ms, self.every_ms, t0_ms), instant(at_ms + self.range_ms, self.every_ms, t0_ms)
+    @property
+    def begins(self) -> Moment:
+        return Moment(0, self.every_ms)
+
+    @property
+    def ends(self) -> Moment:
+        return Moment(self.range_ms, self.every_ms)
 
     @property
     def kept_ms(self) -> int:
@@ -81,8 +86,9 @@ class Landmark(TimeWindow):
     clause = Clause("LANDMARK", Takes.LENGTH)
     length_ms: int
 
-    def interval(self, at_ms: Time, t0_ms: int) -> tuple[Time, Time]:
-        return at_ms, instant(at_ms + 1, self.length_ms, t0_ms)
+    @property
+    def ends(self) -> Moment:
+        return Moment(1, self.length_ms)
 
     @property
     def kept_ms(self) -> int:
@@ -95,8 +101,9 @@ class Now(TimeWindow):
 
     clause = Clause("NOW", Takes.NOTHING)
 
-    def interval(self, at_ms: Time, t0_ms: int) -> tuple[Time, Time]:
-        return at_ms, at_ms + 1
+    @property
+    def ends(self) -> Moment:
+        return Moment(1)
 
     @property
     def kept_ms(self) -> int:
@@ -109,8 +116,9 @@ class All(TimeWindow):
 
     clause = Clause("ALL", Takes.NOTHING)
 
-    def interval(self, at_ms: Time, t0_ms: int) -> tuple[Time, Time]:
-        return at_ms, at_ms * 0 + FOREVER_MS
+    @property
+    def ends(self) -> None:
+        return None
 
     @property
     def kept_ms(self) -> None:

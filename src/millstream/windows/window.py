@@ -76,15 +76,37 @@ class Window(ABC):
         return " ".join([word, *shown])
 
 
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A time told from another: so much later, from there on to the first instant of a grid, and so much later again."""
+
+    after_ms: int = 0
+    grid_ms: int | None = None
+    then_ms: int = 0
+
+    def of(self, at_ms: Time, t0_ms: int) -> Time:
+        """That time. `millstream.kernels.window` has the same for single times in C."""
+        moved = at_ms + self.after_ms
+        return (moved if self.grid_ms is None else instant(moved, self.grid_ms, t0_ms)) + self.then_ms
+
+
 class TimeWindow(Window):
     """What it shows ends at a time that is known when it comes."""
 
-    @abstractmethod
-    def interval(self, at_ms: Time, t0_ms: int) -> tuple[Time, Time]:
-        """From when until when, exclusive, what comes at a time is seen; never, if that is no time at all.
+    @property
+    def begins(self) -> Moment:
+        """From when on what comes at a time is seen: at once, or with a `step_ms` at an instant of its grid."""
+        return Moment()
 
-        With a `step_ms` both are instants of its grid, otherwise it is seen at once.
-        """
+    @property
+    @abstractmethod
+    def ends(self) -> Moment | None:
+        """Until when, exclusive; None if for ever. What ends before it begins is never seen."""
+
+    def interval(self, at_ms: Time, t0_ms: int) -> tuple[Time, Time]:
+        """From when until when what comes at a time, or at each of several, is seen."""
+        end = at_ms * 0 + FOREVER_MS if self.ends is None else self.ends.of(at_ms, t0_ms)
+        return self.begins.of(at_ms, t0_ms), end
 
     @property
     @abstractmethod

@@ -1,0 +1,49 @@
+from typing import Any
+
+from millstream.kernels.elements import Elements, Intake
+from millstream.kernels.emission import Pending
+from millstream.kernels.order import EventOrder
+from millstream.kernels.readers import StreamReaders
+from millstream.kernels.scanner import Scanner
+from millstream.kernels.scanner_summary import Summary
+
+class Stream:
+    iri: str
+    runs: list[Any]
+    summary: Summary | None
+    counted: bool
+    readers: StreamReaders | None
+    scanner: Scanner
+    elements: int
+    triples: int
+    kept: int
+
+    def __init__(self, iri: str, elements: int = 0, triples: int = 0, kept: int = 0) -> None: ...
+    def settle(self) -> None: ...
+    def look_again(self) -> None: ...
+
+class Processing:
+    before: int
+    streams: dict[str, Stream]
+    graphs: dict[str | None, Any]
+    counts: dict[str, int]
+    repeating: list[Any]
+    derives: bool
+    pending: Pending
+    outbox: Any
+    lock: Any
+
+    def process_element(self, stream: Stream, intake: Intake, at_ms: int) -> None: ...
+    def process_change(self, graph: str | None, triples: Intake, insert: bool, at_ms: int) -> None: ...
+    def hand_on(self, stream: Stream, batch: Elements, elements: int, triples: int) -> None: ...
+    def change_graph(self, graph: str | None, triples: Intake, insert: bool, at_tick: int) -> int: ...
+    def forget_graph_readers(self) -> None: ...
+    def happened(self, count: int) -> None: ...
+
+class Entrance:
+    def __init__(self, engine: Any, core: Processing, order: EventOrder, encoder: Any, scanner: Scanner) -> None: ...
+    def push(self, stream: str, triples: object, at_ms: int) -> None: ...
+    def push_text(self, stream: str, text: str | bytes, scope: str, at_ms: int) -> None: ...
+    def offer(self, stream: Stream, intake: Intake, at_ms: int) -> None: ...
+    def change(self, triples: object, at_ms: int | None, graph: str | None, insert: bool) -> None: ...
+    def scanned(self, stream: Stream, text: str | bytes, scope: str) -> Intake: ...

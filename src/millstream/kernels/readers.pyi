@@ -1,0 +1,19 @@
+from collections.abc import Iterable, Sequence
+
+from millstream.kernels.elements import Elements, Intake
+from millstream.kernels.run import Run
+
+class Readers:
+    runs: Sequence[Run]
+    @property
+    def is_final(self) -> bool: ...
+
+class StreamReaders(Readers):
+    skips_unmatched: bool
+    def __init__(self, stream: str, runs: Iterable[Run]) -> None: ...
+    def take(self, batch: Elements) -> None: ...
+    def settle(self) -> None: ...
+
+class GraphReaders(Readers):
+    def __init__(self, graph: str | None, runs: Iterable[Run]) -> None: ...
+    def take(self, triples: Intake, op: int, at_tick: int) -> None: ...
