@@ -30,6 +30,12 @@ cdef class Deltas:
     cdef void copy_column(self, int place, Deltas other, int of) noexcept nogil
 
 
+cdef class Bound:
+    """How many rows a step may make of what comes at once."""
+
+    cdef public int64_t most
+
+
 cdef class Operator:
     """A node of the dataflow: what its inputs hold in, its own deltas out."""
 

@@ -32,6 +32,11 @@ class Deltas:
     def fill(self, rows: Deltas) -> None: ...
     def copy(self) -> Deltas: ...
 
+class Bound:
+    most: int
+
+    def check(self, rows: int) -> None: ...
+
 class Operator:
     out: Deltas
     inputs: tuple[Deltas, ...]

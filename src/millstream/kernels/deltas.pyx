@@ -129,6 +129,13 @@ cdef class Deltas:
         return other
 
 
+cdef class Bound:
+    """How many rows a step may make of what comes at once; `check` is told of more."""
+
+    def check(self, int64_t rows):
+        raise NotImplementedError
+
+
 cdef class Operator:
     """A node of the dataflow at work: `apply` makes of what its inputs hold what it holds itself.
 

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t
 
-from millstream.kernels.deltas cimport Arrivals
+from millstream.kernels.deltas cimport Arrivals, Bound
 from millstream.kernels.leaf cimport Leaf
 
 
@@ -14,7 +14,7 @@ cdef class Flow:
     cdef list operators
     cdef list others            # buffers of leaves that are not conjunctions, and who fills them
     cdef tuple ends
-    cdef object bound
+    cdef Bound bound
     cdef object renumber
     cdef int64_t next_due       # FOREVER where nothing is
 

@@ -1,13 +1,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from millstream.kernels.deltas import Arrivals, Deltas, Operator
+from millstream.kernels.deltas import Arrivals, Bound, Deltas, Operator
 from millstream.kernels.leaf import Leaf
-
-class Bound(Protocol):
-    most: int
-
-    def check(self, rows: int) -> None: ...
 
 class Reordered(Operator):
     def __init__(self, inputs: Sequence[Deltas], width: int, places: Sequence[int]) -> None: ...

@@ -7,7 +7,7 @@ a look at every step.
 from libc.stdint cimport int64_t
 
 from millstream.kernels.agenda cimport FOREVER
-from millstream.kernels.deltas cimport PATTERN, Arrivals, Deltas, Operator
+from millstream.kernels.deltas cimport PATTERN, Arrivals, Bound, Deltas, Operator
 from millstream.kernels.leaf cimport Leaf
 
 
@@ -44,7 +44,7 @@ cdef class Flow:
     def __init__(self, *args, **kwargs):
         self.arrange(*args, **kwargs)
 
-    def arrange(self, leaves, outs, operators, ends, bound, renumber=None, others=()):
+    def arrange(self, leaves, outs, operators, ends, Bound bound not None, renumber=None, others=()):
         """`outs`: the buffers of all steps. `ends`: those that a drain gives. `bound.check` is told of more rows than
         `bound.most`. `renumber` gives the rows of a leaf with one number for what is one change, where there are several.
         `others`: buffers of leaves that are not conjunctions, each with who is asked by `drain` for what is in it."""

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t
 
-from millstream.kernels.deltas cimport Arrivals, Deltas
+from millstream.kernels.deltas cimport Arrivals, Bound, Deltas
 from millstream.kernels.merge cimport Rows, TimeMerge
 from millstream.kernels.product cimport Product, Sink
 from millstream.kernels.sieve cimport Sieve
@@ -22,7 +22,7 @@ cdef class Leaf(Sink):
     cdef int* part_of
     cdef int* projection
     cdef int width              # columns of all parts
-    cdef object bound
+    cdef Bound bound
     cdef int64_t made           # solutions of the batch at hand
     cdef bint touched
 

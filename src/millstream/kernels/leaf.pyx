@@ -8,7 +8,7 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 
-from millstream.kernels.deltas cimport PATTERN, Arrivals, Deltas
+from millstream.kernels.deltas cimport PATTERN, Arrivals, Bound, Deltas
 from millstream.kernels.memory cimport block_free, block_resize
 from millstream.kernels.merge cimport Rows, TimeMerge
 from millstream.kernels.parts cimport GivenPart, Part, arrays_of
@@ -41,7 +41,7 @@ cdef class Collected(Sink):
 cdef class Leaf(Sink):
     """A conjunction's parts and what they come to; patterns are numbered from `first` on."""
 
-    def __cinit__(self, int64_t first, parts, members, projection, bound, sieves=(), Sieve last=None):
+    def __cinit__(self, int64_t first, parts, members, projection, Bound bound not None, sieves=(), Sieve last=None):
         """`members`: the patterns of each part. `projection`: places of columns among those of the parts, -1 for one that is
         never bound. `sieves`: the filters of each part, None for one without; `last`: those of the whole."""
         cdef int64_t i

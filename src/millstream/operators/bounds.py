@@ -10,17 +10,17 @@ from contextlib import contextmanager
 from typing import NoReturn
 
 from millstream.errors import ChangeLimitError
+from millstream.kernels.deltas import Bound
 
 UNBOUNDED = 1 << 62
 
 
-class RowBound:
+class RowBound(Bound):
     """Raises where a step makes more rows than it may."""
 
     def __init__(self, most: int = UNBOUNDED, on_exceeded: Callable[[ChangeLimitError], None] | None = None) -> None:
         """`on_exceeded` is told before the error is raised, unless somebody undoes what was begun."""
-        self.most = most
-        self.limit = most
+        self.most = self.limit = min(most, UNBOUNDED)
         self._on_exceeded = on_exceeded
         self._is_undone = False
 
