@@ -115,6 +115,8 @@ class Author:
     # Leaves
 
     def pattern(self, variables: Sequence[Any], source: Source) -> SourcedPattern:
+        if self.is_one_in(10):
+            return SourcedPattern(a.TriplePattern(self.subject(), self.predicate(), self.value()), source)
         subject: Any = self.one(*variables, *variables, self.subject())
         predicate: Any = self.one(*variables) if self.is_one_in(5) else self.predicate()
         value: Any = self.one(*variables, *variables, *variables, self.value())
