@@ -217,3 +217,13 @@ def test_literals_of_all_kinds_have_one_order(order: str) -> None:
     literals = ['""', '"n"', '"n"@en', '"n"@de', *(f'"{text}"^^<{xsd}{name}>' for text, name in typed)]
     steps = [Step("insert", None, (f"<{NAMESPACE}a> <{NAMESPACE}p> {o} .",), at_ms) for at_ms, o in enumerate(literals)]
     check(scenario(f"SELECT ?o {{ ?s :p ?o }} ORDER BY {order}", insert(0, "a p b"), *steps))
+
+
+@pytest.mark.parametrize("pattern", [":a :p ?t", "?x ?y :b . :a :p ?t", ":a :p ?t . ?x :p ?t . ?x ?y ?z"])
+def test_a_snapshot_has_moments_that_a_pattern_has_nothing_beside(pattern: str) -> None:
+    engine = Engine()
+    engine.register(f"PREFIX : <{NAMESPACE}> SELECT * {{ STREAM <{S}> [RANGE 9] {{ {pattern} }} }}", output="changes")
+    moment = '"2020-01-01T00:00:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
+    engine.push(S, f"<{NAMESPACE}a> <{NAMESPACE}p> {moment} .\n{nt('a p b')}", at_ms=1)
+    (query,), (again,) = engine.queries, Engine.restore(engine.snapshot()).queries
+    assert again.solutions() == query.solutions() != []

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 MOST_FAILURES = 5
 """A target that has failed as often is not tried again: it is the same fault, most likely."""
 LONGEST_TURN_S = 60.0
-SHARES = {"sessions": 5, "alone": 4, "cells": 3, "readers": 2}
+SHARES = {"sessions": 5, "alone": 4, "cells": 3, "flow": 3, "readers": 2}
 """What gets more time than others: a case takes long, or there is most to find."""
 _STARTING_S = 600.0
 """A process that has not begun is no fault of its target: a busy machine takes long to start one."""

@@ -17,7 +17,7 @@ from millstream.kernels.merge import TimeMerge
 from millstream.kernels.scanner import Scanned, Scanner
 from millstream.kernels.scanner_summary import Summary
 from tests.engine import alone
-from tests.fuzz import garbage, queries, readers, sessions, states
+from tests.fuzz import flows, garbage, queries, readers, sessions, states
 from tests.fuzz.snapshots import damaged_values
 
 Target = Callable[[Random], None]
@@ -219,6 +219,7 @@ TARGETS: dict[str, Target] = {
     "scanner": scanner,
     "join": join,
     "merge": merge,
+    "flow": flows.flow,
     "engine": engine,
     "queries": queries.queries,
     "readers": readers.readers,

@@ -19,7 +19,7 @@ from millstream.operators.closure import closure
 from millstream.operators.comparing_join import ordered_join
 from millstream.operators.constants import Constants, truth_ids
 from millstream.operators.construct import template
-from millstream.operators.equality import EqualityKey
+from millstream.operators.equality import equality_key
 from millstream.operators.expressions import Bounds
 from millstream.operators.ordering import Ordering
 from millstream.operators.ranking import levels
@@ -38,7 +38,7 @@ def build(
         case n.Rows(_, rows):
             return Constants(inputs, width, rows, dictionary, keeper)
         case n.EqualityKey(inner, _, of):
-            return EqualityKey(inputs, width, inner.variables.index(of), dictionary, keeper)
+            return equality_key(inputs, width, inner.variables.index(of), dictionary, keeper)
         case n.Distinct():
             return Distinct(inputs, width)
         case n.Union(left, right):

@@ -127,7 +127,8 @@ def pairs(value: Sequence[Any], views: Mapping[int, int], dictionary: Dictionary
     view = one_of(column(columns[0]), list(views))
     a, b, until = column(columns[1], len(view)), column(columns[2], len(view)), ends(columns[3], len(view))
     variables = np.array([views[v] for v in view.tolist()], np.int64)
-    if ((a >= TUPLE) != (variables == 3)).any() or ((b == -1) != (variables == 1)).any():
+    # Moments are ids as large as those of tuples.
+    if (a[variables == 3] < TUPLE).any() or ((b == -1) != (variables == 1)).any():
         raise ValueError("a row is not of its pattern")
     for used, ids in ((variables < 3, a), (variables > 1, b)):
         dictionary.check(ids[used])

@@ -259,7 +259,7 @@ class Closure(_Computed):
 
 @dataclass(frozen=True, eq=False)
 class Template(_Computed):
-    """The set of triples that a CONSTRUCT template makes of the solutions, for each combination of tags."""
+    """The triples that a CONSTRUCT template makes of the solutions, once for each, behind the solution's tags."""
 
     input: Node
     triples: tuple[a.TriplePattern, ...]
