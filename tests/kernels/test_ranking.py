@@ -2,6 +2,7 @@
 
 import random
 from bisect import bisect_left, insort
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -59,6 +60,27 @@ def test_thousands_of_rows_come_and_go_as_in_a_sorted_list(order, offset, limit)
         assert set(held.values()) <= {0, 1}
         assert (ranks.rows(0, ALL)[0][:, 0] - ZERO).tolist() == ordered
     assert ranks.stats["rows"] == 10
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_rows_that_tie_in_the_first_key_come_and_go_around_the_end_of_the_slice(seed):
+    chance = random.Random(seed)
+    offset, limit = chance.choice(((0, 1), (0, 3), (2, 4), (5, 0), (0, 40)))
+    how, values = chance.choice((ASCENDING, DESCENDING)), chance.choice((1, 3, 20))
+    ranks, there, shown = ranking(2, ((0, how),), offset=offset, limit=limit), Counter(), Counter()
+    for _ in range(300):
+        row, weight = (chance.randrange(values), chance.randrange(5)), chance.randint(1, 3)
+        if there and chance.random() < 0.6:
+            row = chance.choice(sorted(there))
+            weight = -chance.randint(1, there[row])
+        there[row] += weight
+        there = +there
+        out = ranks.run(at_once([[ZERO + value for value in row]], [weight]))
+        for (first, second), change in zip((out.columns - ZERO).tolist(), out.weight.tolist(), strict=True):
+            shown[first, second] += change
+        ordered = sorted(there.elements(), key=lambda r: (-r[0] if how == DESCENDING else r[0], r[1]))
+        assert +shown == Counter(ordered[offset : offset + limit])
+        assert not -shown
 
 
 def test_a_unit_changes_two_rows_at_most():

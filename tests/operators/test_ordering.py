@@ -51,6 +51,31 @@ def test_the_kernel_packs_keys_as_values_do():
     assert kernel.term_keys(ids).tolist() == [packed(term_key(v)) for v in VALUES[1:]]
 
 
+def near(chance):
+    """Numbers around powers of two and midpoints between doubles, with few or many digits, some of them not in ids."""
+    scale = chance.choice((0, 0, 1, 3, 15, 17, 18, 19, 25))
+    power = chance.choice((1, 10, 50, 51, 52, 53, 54, 57, 58, 64, 90))
+    number = chance.choice((1, -1)) * ((1 << power) + chance.randint(-3, 3))
+    digits = f"{abs(number):0{scale + 1}d}"
+    whole, fraction = digits[: len(digits) - scale], digits[len(digits) - scale :]
+    minus = "-" if number < 0 else chance.choice(("", "", "+", "0"))
+    text = minus + (f"{whole}.{fraction}" if scale else whole)
+    return typed(text, "decimal" if scale else chance.choice(("integer", "decimal")))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_numbers_that_are_near_each_other_are_ordered_as_values_are(seed):
+    chance = random.Random(seed)
+    texts = list({near(chance) for _ in range(100)})
+    dictionary, left, right = all_pairs(texts)
+    kernel, values = Ordering(dictionary).kernel, [read_term(text) for text in texts]
+    ids = dictionary.encode(texts)
+    for key, terms, keys in ((order_key, False, kernel.order_keys(ids)), (term_key, True, kernel.term_keys(ids))):
+        expected = [sign(key(x), key(y)) for x, y in itertools.product(values, values)]
+        assert kernel.compared(left, right, terms=terms).tolist() == expected
+        assert keys.tolist() == [packed(key(v)) for v in values]
+
+
 @pytest.mark.parametrize("key", [order_key, term_key])
 def test_packed_keys_never_contradict_an_order(key):
     ordered = [packed(k) for k in sorted(key(v) for v in VALUES)]

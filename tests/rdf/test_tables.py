@@ -185,6 +185,14 @@ def test_a_table_in_memory_whose_offsets_lie_beyond_its_text_is_refused() -> Non
     assert "not a readable table" in rejected.reason
 
 
+@pytest.mark.parametrize("cell", ["<x:o> . #", "<x:o> . # <x:q>", "<x:o> # <x:q>"])
+def test_a_cell_with_a_comment_is_a_bad_row_however_good_the_others_are(cell: str) -> None:
+    engine = Engine()
+    engine.push_table("x:s", pa.table({"s": ["<x:a>"] * 2, "p": ["<x:p>"] * 2, "o": ["<x:b>", cell], "at_ms": [5, 5]}))
+    (rejected,) = engine.rejected()
+    assert cell in rejected.text
+
+
 def test_what_arrow_reads_on_threads_of_its_own_is_set_aside_on_the_one_that_reads() -> None:
     whole = gzip.compress(b"s,p,o,at_ms\n<x:a>,<x:p>,<x:b>,5\nshort,row\n" + b"<x:a>,<x:p>,<x:o>,6\n" * 9)
     heard: list[tuple[int, str]] = []

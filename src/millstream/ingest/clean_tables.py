@@ -1,4 +1,4 @@
-"""Arrow tables without a fault: all rows as one text for the scanner, times and elements as columns.
+"""Arrow tables without a fault: terms where they lie in memory, times and elements as columns.
 
 A table with anything to complain about (nulls, cells that are no terms, times that differ within an element) is read row
 by row, which tells what is wrong with which.
@@ -7,27 +7,28 @@ by row, which tells what is wrong with which.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from millstream.ingest.columns import Columns, repeats
+from millstream.ingest.columns import Columns
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.repeats import repeats
 from millstream.kernels.scanner import Scanner
 from millstream.kernels.scanner_summary import Summary
 from millstream.rdf.times import MAX_MS, MIN_MS
 
-_BLANK = r"^\s*$"
-_BEGINS_A_TERM = np.isin(np.arange(256), list(b'<"_'))
+Cells: TypeAlias = tuple[npt.NDArray[np.int32] | npt.NDArray[np.int64], memoryview]
+"""Where each cell of a column ends, from the beginning of the first on, and the bytes of all."""
 
 
 @dataclass(frozen=True, slots=True)
 class CleanTable:
-    """Rows as N-Triples lines; for each row its element's place, for each element its time."""
+    """The cells of s, p and o; for each row its element's place, for each element its time."""
 
-    lines: memoryview
+    cells: list[Cells]
     rows: int
     element: npt.NDArray[np.int64]
     at_ms: npt.NDArray[np.int64]
@@ -43,8 +44,6 @@ def clean_table(table: object) -> CleanTable | None:
     texts = [_whole(table[name]) for name in ("s", "p", "o")]
     if not all(pa.types.is_string(t.type) or pa.types.is_large_string(t.type) for t in texts):
         return None
-    if not all(map(_lies_in_its_memory, texts)):
-        return None
     if not pa.types.is_integer(table["at_ms"].type):
         return None
     if pa.types.is_nested(table.schema.field(names[-1]).type) or pa.types.is_uint64(table["at_ms"].type):
@@ -55,8 +54,8 @@ def clean_table(table: object) -> CleanTable | None:
     at_ms = times[first]
     if at_ms.min() < MIN_MS or at_ms.max() > MAX_MS or (times != at_ms[element]).any():
         return None
-    lines = _as_lines(texts)
-    return None if lines is None else CleanTable(lines, table.num_rows, element, at_ms)
+    cells = [found for text in texts if (found := _cells(text)) is not None]
+    return CleanTable(cells, table.num_rows, element, at_ms) if len(cells) == len(texts) else None
 
 
 def largest_time(table: pa.Table | pa.RecordBatch) -> int | None:
@@ -76,40 +75,17 @@ def _whole(column: pa.ChunkedArray[Any]) -> pa.Array[Any]:
     return whole
 
 
-def _lies_in_its_memory(text: pa.Array[Any]) -> bool:
-    """Whether all cells are where the column has text: Arrow believes the offsets of a file. The scanner looks at UTF-8."""
-    try:
-        text.view(pa.binary() if pa.types.is_string(text.type) else pa.large_binary()).validate(full=True)
-    except pa.ArrowInvalid:
-        return False
-    return True
+def _cells(text: pa.Array[Any]) -> Cells | None:
+    """The cells of a column, unless there is too little memory for so many: Arrow believes what files say.
 
-
-def _as_lines(texts: list[pa.Array[Any]]) -> memoryview | None:
-    """The cells of each row with a dot behind them, all in one piece of memory; None if a cell is blank.
-
-    Each cell then has one term or more, and a line has three: so a line that is read has one in each.
+    Whether each lies within the bytes, and has UTF-8, the scanner sees.
     """
-    from pyarrow import compute as pc  # 9 MB that only tables need.
-
-    kind = pa.large_string()
-    cells: list[Any] = [t.cast(kind) for t in texts]
-    if not all(_begin_terms(c) or not pc.any(pc.match_substring_regex(c, _BLANK)).as_py() for c in cells):
+    _, ends, data = text.buffers()
+    kind = np.dtype(np.int32 if pa.types.is_string(text.type) else np.int64)
+    if ends is None or data is None or ends.size < (text.offset + len(text) + 1) * kind.itemsize:
         return None
-    lines = pc.binary_join_element_wise(*cells, pa.scalar(".\n", kind), pa.scalar(" ", kind))
-    _, ends, data = lines.buffers()
-    return memoryview(data).cast("B")[: np.frombuffer(ends, np.int64)[len(lines)]]
-
-
-def _begin_terms(cells: pa.Array[Any]) -> bool:
-    """Whether each cell begins with what begins a term, so that none is blank."""
-    _, ends, data = cells.buffers()
-    if ends is None or data is None:
-        return False
-    bounds = np.frombuffer(memoryview(ends), np.int64, len(cells) + 1, 8 * cells.offset)
-    if not (bounds[1:] > bounds[:-1]).all():
-        return False
-    return bool(_BEGINS_A_TERM[np.frombuffer(memoryview(data), np.uint8)[bounds[:-1]]].all())
+    offsets: npt.NDArray[Any] = np.frombuffer(memoryview(ends), kind, len(text) + 1, kind.itemsize * text.offset)
+    return offsets, memoryview(data).cast("B")
 
 
 def _first_rows(table: pa.Table) -> npt.NDArray[np.bool_]:
@@ -128,9 +104,8 @@ def table_columns(
 ) -> Columns | None:
     """The table as elements; None if a row is malformed."""
     scanner = Scanner(dictionary, summary=summary, scope=scope, literal_bytes=literal_bytes)
-    found = scanner.feed(clean.lines, True)
-    # More lines than rows: some cell has a line end in it.
-    if found.errors or scanner.statements != clean.rows or scanner.lines != clean.rows:
+    found = scanner.cells(clean.cells, clean.rows)
+    if found is None:
         return None
     table = np.column_stack([found.s, found.p, found.o])
     size = len(clean.at_ms)
@@ -138,6 +113,9 @@ def table_columns(
         return Columns(table, found.index, size, clean.at_ms)
     # Repeats within an element are one triple: the first of each stays.
     element = clean.element[found.index]
+    sizes = np.bincount(clean.element, minlength=size)
     repeat = repeats(element, table)
-    sizes = np.bincount(clean.element, minlength=size) - np.bincount(element[repeat], minlength=size)
-    return Columns(table[~repeat], element[~repeat], size, clean.at_ms, sizes)
+    if repeat.any():
+        sizes -= np.bincount(element[repeat], minlength=size)
+        table, element = table[~repeat], element[~repeat]
+    return Columns(table, element, size, clean.at_ms, sizes)

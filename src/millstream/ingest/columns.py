@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from millstream.errors import DataError
-from millstream.kernels.relation import RowCounter
 from millstream.rdf.times import MAX_MS
 
 Ids = npt.NDArray[np.int64]
@@ -104,11 +103,3 @@ def first_at(at_ms: int, rate: Fraction) -> int:
     """The number of the first element at or after a time."""
     return max(0, -(-at_ms * rate.numerator // (1000 * rate.denominator)))
 
-
-def repeats(element: Ids, triples: Ids) -> npt.NDArray[np.bool_]:
-    """Which rows have come before in their element."""
-    rows = np.column_stack([element, triples])
-    first, _ = RowCounter(4).apply(rows, np.ones(len(rows), np.int64))
-    repeat = np.ones(len(rows), np.bool_)
-    repeat[first] = False
-    return repeat

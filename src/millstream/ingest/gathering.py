@@ -16,11 +16,12 @@ from pyoxigraph import Quad, Triple
 
 from millstream.errors import DataError
 from millstream.ingest.chunk import Chunk
-from millstream.ingest.columns import Columns, Ids, repeats
+from millstream.ingest.columns import Columns, Ids
 from millstream.ingest.elements import Choice
 from millstream.ingest.graph_log import GraphLog
 from millstream.ingest.parts import Part
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.repeats import repeats
 from millstream.kernels.scanner import Scanned, Scanner
 from millstream.kernels.scanner_summary import Summary
 from millstream.rdf import Change, Rejections

@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from millstream.errors import DataError
-from millstream.ingest.columns import Columns, Ids, repeats
+from millstream.ingest.columns import Columns, Ids
 from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.repeats import repeats
 from millstream.kernels.scanner import Scanned
 from millstream.kernels.terms import term_of
 from millstream.rdf import Rejections

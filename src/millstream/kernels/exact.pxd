@@ -5,13 +5,26 @@ result is follows `operators.expressions.numbers`: sums, differences and product
 digits behind the point, and halves are rounded towards positive infinity.
 """
 
-from millstream.kernels.dictionary_values cimport POWER10
-from millstream.kernels.results cimport add_overflows, int128, multiply_overflows
+from libc.math cimport ldexp
+from libc.stdint cimport int64_t, uint8_t
+
+from millstream.kernels.dictionary_values cimport MAX_SCALE, POWER10
+from millstream.kernels.results cimport add_overflows, fits_word, int128, multiply_overflows, subtract_overflows, uint128
+
+cdef extern from *:
+    """
+    static inline int ms_leading_zeros(unsigned __int128 value) {
+        uint64_t high = (uint64_t)(value >> 64);
+        return high ? __builtin_clzll(high) : 64 + __builtin_clzll((uint64_t)value);
+    }
+    """
+    int leading_zeros "ms_leading_zeros"(uint128 value) noexcept nogil
 
 cdef enum:
     MOST_SCALE = 36             # 10^36 fits an int128, and so does twice that
     QUOTIENT_DIGITS = 18
     STEP_DIGITS = 18            # the largest power of ten that fits a word
+    EXACT_DIGITS = 36           # of which an int128 has room for all
 
 cdef enum Rounding:
     HALF_UP
@@ -26,6 +39,11 @@ cdef struct Number:
 
 cdef inline bint multiplied_by_power(int128* value, int digits) noexcept nogil:
     cdef int step
+    if digits <= STEP_DIGITS and fits_word(value[0]):
+        # A word times a word fits, whatever they are.
+        if digits > 0:
+            value[0] = <int128><int64_t>value[0] * <int128>POWER10[digits]
+        return True
     while digits > 0:
         step = digits if digits < STEP_DIGITS else STEP_DIGITS
         if multiply_overflows(value[0], <int128>POWER10[step], value):
@@ -48,7 +66,7 @@ cdef inline bint aligned(Number* a, Number* b) noexcept nogil:
 
 
 cdef inline bint negate(Number* a) noexcept nogil:
-    return not multiply_overflows(a.mantissa, <int128>-1, &a.mantissa)
+    return not subtract_overflows(0, a.mantissa, &a.mantissa)
 
 
 cdef inline bint add(Number* a, Number* b) noexcept nogil:
@@ -59,7 +77,10 @@ cdef inline bint add(Number* a, Number* b) noexcept nogil:
 
 
 cdef inline bint subtract(Number* a, Number* b) noexcept nogil:
-    return negate(b) and add(a, b)
+    if not aligned(a, b) or subtract_overflows(a.mantissa, b.mantissa, &a.mantissa):
+        return False
+    a.decimal = a.decimal or b.decimal
+    return True
 
 
 cdef inline bint multiply(Number* a, Number* b) noexcept nogil:
@@ -98,3 +119,31 @@ cdef inline int compare(const Number* a, const Number* b, bint* fits) noexcept n
     cdef Number x = a[0], y = b[0]
     fits[0] = aligned(&x, &y)
     return (x.mantissa > y.mantissa) - (x.mantissa < y.mantissa)
+
+
+cdef inline bint exact_double(const uint8_t *digits, int64_t length, bint fraction, double *number) noexcept nogil:
+    """Whether digits with at most one point are so few that they are read here, and the double nearest to them."""
+    cdef bint negative = length > 0 and digits[0] == c'-', point = False
+    cdef uint128 mantissa = 0, power
+    cdef int scale = 0, shift
+    cdef int64_t i
+    if length - negative < 1 or length - negative > EXACT_DIGITS:
+        return False
+    for i in range(negative, length):
+        if c'0' <= digits[i] <= c'9':
+            mantissa = mantissa * 10 + <uint128>(digits[i] - c'0')
+            scale += point
+        elif digits[i] == c'.' and fraction and not point:
+            point = True
+        else:
+            return False
+    if scale > MAX_SCALE or mantissa == 0:
+        return False
+    # Shifted to the top the quotient has more bits than a double, and what is left over only says on which side of a midpoint it is.
+    shift = leading_zeros(mantissa)
+    power = <uint128>POWER10[scale]
+    mantissa <<= shift
+    number[0] = ldexp(<double>(mantissa / power | <uint128>(mantissa % power != 0)), -shift)
+    if negative:
+        number[0] = -number[0]
+    return True

@@ -1,12 +1,16 @@
 """Rows in an order, for the operators that show a slice of it (layout in ranking.pyx)."""
 
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from millstream.kernels.group cimport Written
 from millstream.kernels.ordered_tree cimport Spot, Tree
 from millstream.kernels.store cimport Records
 from millstream.kernels.table cimport Index
 from millstream.kernels.term_order cimport Anchor, TermOrder
+
+
+cdef enum:
+    KEY = 2                     # the place of a record's first key
 
 
 cdef struct Level:
@@ -27,6 +31,7 @@ cdef class Ranking:
     cdef int64_t stride
     cdef int64_t offset
     cdef int64_t end
+    cdef uint64_t edge          # rows with a greater first key lie behind the slice
     cdef Level* levels
     cdef TermOrder order
     cdef Records records
@@ -45,6 +50,7 @@ cdef class Ranking:
     cdef void note(self, int32_t number, int64_t weight) noexcept nogil
     cdef void walk(self, int64_t first, int64_t last, int sign) noexcept nogil
     cdef void shift(self, int32_t number, int64_t rank, int64_t weight, int sign) noexcept nogil
+    cdef void find_edge(self) noexcept nogil
     cdef int add(self, int64_t weight) except -1
     cdef int take(self, int64_t weight) except -1
     cdef int change(self, const Written* rows, int64_t row) except -1
@@ -54,3 +60,6 @@ cdef class Ranking:
 
     cdef inline int64_t* record(self, int64_t number) noexcept nogil:
         return (<int64_t*>self.records.data) + number * self.stride
+
+    cdef inline uint64_t first_key(self, int64_t number) noexcept nogil:
+        return <uint64_t>(self.record(number) + KEY)[0]

@@ -7,8 +7,9 @@ reversed; behind equal keys the ids are compared. Columns that no level names co
 
 The slice is what lies at ranks [offset, end), a row of weight w taking w of them. Copies put in at a rank shift what is
 behind them: their part in the slice appears, what they push over its end disappears, what they push over its beginning
-appears. Taking them out is the same, reversed, seen from what is left. Within a change `pending` sums what is to be written for a row, so only
-the difference is; rows of weight 0 are kept until the change ends.
+appears. Taking them out is the same, reversed, seen from what is left. The *edge* is the first key of the slice's last row: a
+row with a greater one lies behind the slice, and nobody asks for its rank. Within a change `pending` sums what is to be written
+for a row, so only the difference is; rows of weight 0 are kept until the change ends.
 """
 
 import cython
@@ -26,7 +27,7 @@ from millstream.kernels.store cimport record_free, record_new
 from millstream.kernels.table cimport (
     Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, mix, probe, probe_next,
 )
-from millstream.kernels.term_order cimport Anchor, TermOrder
+from millstream.kernels.term_order cimport DIFFERENT, Anchor, TermOrder, compare_near
 
 ASCENDING, DESCENDING, TERM = 0, 1, 2
 ALL = 1 << 62
@@ -35,9 +36,10 @@ cdef enum:
     REVERSED = 1                # DESCENDING
     BY_TERM = 2                 # TERM
     MOST_LEVELS = 1 << 16
-    COUNT = 0                   # words of a record
+    COUNT = 0                   # words of a record, before its keys
     PENDING = 1
-    KEYS = 2
+
+cdef uint64_t LAST_KEY = <uint64_t>-1
 
 
 cdef inline void numbers_add(Numbers* numbers, int32_t number) noexcept nogil:
@@ -68,10 +70,11 @@ cdef class Ranking:
         self.order = order
         self.offset = offset
         self.end = min(offset + limit, <int64_t>1 << 62)
+        self.edge = LAST_KEY
         self.level_count = len(named)
         # Further down keys are not worth their memory.
         self.key_count = max(1, min(len(named), sum(how != TERM for _, how in named) + 1))
-        self.stride = KEYS + self.key_count + width + 1
+        self.stride = KEY + self.key_count + width + 1
         self.levels = <Level*>block_resize(NULL, 0, self.level_count * sizeof(Level))
         self.wanted = <int64_t*>block_resize(NULL, 0, (self.key_count + width) * sizeof(int64_t))
         self.anchors = <Anchor*>block_resize(NULL, 0, self.key_count * sizeof(Anchor))
@@ -97,7 +100,7 @@ cdef class Ranking:
         tree_close(&self.tree)
 
     cdef int64_t* ids_of(self, int64_t number) noexcept nogil:
-        return self.record(number) + KEYS + self.key_count
+        return self.record(number) + KEY + self.key_count
 
     # Finding rows
 
@@ -144,7 +147,7 @@ cdef class Ranking:
     cdef int compare(self, int32_t number) except -2:
         """The row at hand against a row held: -1, 0 or 1."""
         cdef uint64_t* x = <uint64_t*>self.wanted
-        cdef uint64_t* y = <uint64_t*>(self.record(number) + KEYS)
+        cdef uint64_t* y = <uint64_t*>(self.record(number) + KEY)
         cdef int64_t* ids = self.wanted + self.key_count
         cdef int64_t* held = self.ids_of(number)
         cdef int32_t place, how
@@ -156,21 +159,22 @@ cdef class Ranking:
             if ids[place] == held[place]:
                 continue
             how = self.levels[i].how
-            if how == BY_TERM:
-                found = self.order.compare_terms(ids[place], held[place])
-            else:
-                found = self.order.compare_order(ids[place], held[place])
+            found = compare_near(ids[place], held[place])
+            if found == DIFFERENT:
+                if how == BY_TERM:
+                    found = self.order.compare_terms(ids[place], held[place])
+                else:
+                    found = self.order.compare_order(ids[place], held[place])
             if found:
                 return -found if how == REVERSED else found
         return 0
 
     cdef int descend(self, Spot* spot, int64_t* rank) except -1:
-        """Where the row at hand belongs, and the weight before it."""
+        """Where the row at hand belongs, and the weight before it if that is asked for."""
         cdef uint64_t key = (<uint64_t*>self.wanted)[0]
         cdef int32_t number = self.tree.root, low, high, middle
         cdef TreeNode* node
         cdef bint after
-        rank[0] = 0
         while True:
             node = self.tree.nodes + number
             low = 0
@@ -184,13 +188,14 @@ cdef class Ranking:
                     low = middle + 1
                 else:
                     high = middle
-            if node.level == 0:
+            if node.level:
+                low = max(0, low - 1)
+            if rank != NULL:
                 rank[0] += sum_before(node, low)
+            if node.level == 0:
                 spot.leaf = number
                 spot.place = low
                 return 0
-            low = max(0, low - 1)
-            rank[0] += sum_before(node, low)
             number = node.children[low]
 
     # The slice
@@ -227,6 +232,14 @@ cdef class Ranking:
         self.walk(max(first, self.end - weight), min(self.end, self.tree.total), -sign)
         self.walk(max(rank, self.offset - weight), min(min(self.offset, self.end - weight), self.tree.total), sign)
 
+    cdef void find_edge(self) noexcept nogil:
+        """Finds the last row of the slice anew, after a change at or before it."""
+        cdef Spot spot
+        self.edge = LAST_KEY
+        if 0 < self.end <= self.tree.total:
+            spot = tree_select(&self.tree, self.end - 1)
+            self.edge = self.tree.nodes[spot.leaf].keys[spot.place]
+
     # Changes
 
     cdef int add(self, int64_t weight) except -1:
@@ -234,31 +247,41 @@ cdef class Ranking:
         cdef int32_t number = self.find(ids)
         cdef int64_t rank = 0
         cdef Spot spot
+        cdef bint matters
         if weight > (<int64_t>1 << 61) - self.tree.total:
             raise OverflowError("more rows than can be counted")
         if number >= 0 and self.record(number)[COUNT] > 0:
-            rank = tree_rank(&self.tree, self.tree.leaf_of[number], place_of(&self.tree, number))
-            self.shift(number, rank + self.record(number)[COUNT], weight, 1)
+            matters = self.first_key(number) <= self.edge
+            if matters:
+                rank = tree_rank(&self.tree, self.tree.leaf_of[number], place_of(&self.tree, number))
+                self.shift(number, rank + self.record(number)[COUNT], weight, 1)
             tree_reweigh(&self.tree, number, weight)
         else:
             self.make_keys()
-            self.descend(&spot, &rank)
+            matters = (<uint64_t*>self.wanted)[0] <= self.edge
+            self.descend(&spot, &rank if matters else NULL)
             if number < 0:
                 number = record_new(&self.records, self.stride * sizeof(int64_t))
-                memcpy(self.record(number) + KEYS, self.wanted, (self.key_count + self.width) * sizeof(int64_t))
+                memcpy(self.record(number) + KEY, self.wanted, (self.key_count + self.width) * sizeof(int64_t))
                 self.record(number)[COUNT] = self.record(number)[PENDING] = 0
                 index_put(&self.index, self.hash(ids), number)
-            self.shift(number, rank, weight, 1)
+            if matters:
+                self.shift(number, rank, weight, 1)
             tree_insert(&self.tree, spot.leaf, spot.place, (<uint64_t*>self.wanted)[0], number, weight)
         self.record(number)[COUNT] += weight
+        if matters:
+            self.find_edge()
         return 0
 
     cdef int take(self, int64_t weight) except -1:
         cdef int32_t number = self.find(self.wanted + self.key_count)
-        cdef int64_t rank, left
+        cdef int64_t rank = 0, left
+        cdef bint matters
         if number < 0 or self.record(number)[COUNT] < weight:
             raise ValueError("a row is taken out more often than it was put in")
-        rank = tree_rank(&self.tree, self.tree.leaf_of[number], place_of(&self.tree, number))
+        matters = self.first_key(number) <= self.edge
+        if matters:
+            rank = tree_rank(&self.tree, self.tree.leaf_of[number], place_of(&self.tree, number))
         left = self.record(number)[COUNT] - weight
         self.record(number)[COUNT] = left
         if left:
@@ -266,7 +289,9 @@ cdef class Ranking:
         else:
             tree_remove(&self.tree, number)
             numbers_add(&self.gone, number)
-        self.shift(number, rank + left, weight, -1)
+        if matters:
+            self.shift(number, rank + left, weight, -1)
+            self.find_edge()
         return 0
 
     cdef void finish(self, Written* into, int64_t tick, int64_t change) noexcept nogil:

@@ -12,6 +12,7 @@ from millstream.kernels.dictionary_values cimport DECIMAL, INTEGER, MAX_SCALE, P
 cdef extern from *:
     ctypedef long long int128 "__int128"
     bint add_overflows "__builtin_add_overflow"(int128 a, int128 b, int128* into) noexcept nogil
+    bint subtract_overflows "__builtin_sub_overflow"(int128 a, int128 b, int128* into) noexcept nogil
     bint multiply_overflows "__builtin_mul_overflow"(int128 a, int128 b, int128* into) noexcept nogil
     ctypedef unsigned long long uint128 "unsigned __int128"
 

@@ -50,12 +50,19 @@ cdef inline int effect(int operation) noexcept nogil:
     return 0
 
 
+cdef inline bint is_outside(const Cell* cell) noexcept nogil:
+    """Whether a cell is the id of a typed literal in the dictionary."""
+    return cell.what == ID and kind_of(cell.id) == TYPED
+
+
 cdef inline bint read_number(Cell* cell) noexcept nogil:
     """Makes a number or an error of a cell, if that can be told."""
     if cell.what == ID:
         if is_number(cell.id):
             cell.what = NUMBER
-            cell.number = Number(mantissa_of(cell.id), scale_of(cell.id), kind_of(cell.id) == DECIMAL)
+            cell.number.mantissa = mantissa_of(cell.id)
+            cell.number.scale = scale_of(cell.id)
+            cell.number.decimal = kind_of(cell.id) == DECIMAL
         elif kind_of(cell.id) == TYPED:
             return False
         else:

@@ -23,10 +23,11 @@ from millstream.kernels.doubles cimport double_id, read_double
 from millstream.kernels.results cimport number_id, strip_zeros
 from millstream.kernels.row_cells cimport (
     ID, NUMBER, REAL, TRUE, TRUTH, UNKNOWN, Cell, apply_function, calculate, choose, compare_cells, connect, effect, has_no_value,
-    invert, is_same, put_truth, test_kind, truth_of,
+    invert, is_outside, is_same, put_truth, test_kind, truth_of,
 )
 from millstream.kernels.row_operations cimport (
-    BOUND, CHOOSE, COLUMN, CONSTANT, DIVIDE, DOUBLE, FLOOR, GREATER_OR_EQUAL, IS_IRI, IS_NUMERIC, NOT, OR, OTHERWISE, SAME, STORE, TEST,
+    ABS, BOUND, CEIL, CHOOSE, COLUMN, CONSTANT, DIVIDE, DOUBLE, FLOOR, GREATER_OR_EQUAL, IS_BLANK, IS_IRI, IS_LITERAL, IS_NUMERIC,
+    MINUS, NOT, OTHERWISE, PLUS, ROUND, SAME, STORE, TEST,
 )
 
 cnp.import_array()
@@ -77,8 +78,8 @@ cdef class RowProgram:
         free(self.stack)
 
     cdef int resolve(self, Cell* cell) except -1:
-        """Makes a number of a double's id."""
-        if cell.what == ID and kind_of(cell.id) == TYPED and read_double(self.dictionary, cell.id, &cell.real):
+        """Makes a number of a double's id; `is_outside` says where that is worth a call."""
+        if read_double(self.dictionary, cell.id, &cell.real):
             cell.what = REAL
         return 0
 
@@ -112,6 +113,7 @@ cdef class RowProgram:
         while step < end:
             operation = step.operation
             decided = True
+            # Conditions are lists of constants, of which the compiler makes one jump.
             if operation == COLUMN:
                 top += 1
                 top.what = ID
@@ -133,44 +135,44 @@ cdef class RowProgram:
                     top[0] = top[1]
             elif operation == CHOOSE:
                 top -= 2
-                self.resolve(top)
-                decided = choose(top, top + 1, top + 2)
-            elif operation >= IS_IRI:
-                if operation == IS_NUMERIC:
+                if is_outside(top):
                     self.resolve(top)
+                decided = choose(top, top + 1, top + 2)
+            elif operation in (IS_IRI, IS_BLANK, IS_LITERAL):
                 decided = test_kind(operation, top)
-            elif operation <= DIVIDE:
-                top -= 1
-                self.resolve(top)
-                self.resolve(top + 1)
-                decided = calculate(operation, top, top + 1)
-            elif operation <= FLOOR:
-                self.resolve(top)
-                decided = apply_function(operation, top)
-            elif operation <= GREATER_OR_EQUAL:
-                top -= 1
-                self.resolve(top)
-                self.resolve(top + 1)
-                decided = compare_cells(operation, top, top + 1)
-            elif operation <= OR:
-                top -= 1
-                self.resolve(top)
-                self.resolve(top + 1)
-                decided = connect(operation, top, top + 1)
-            elif operation == NOT:
-                self.resolve(top)
-                decided = invert(top)
+            elif operation in (NOT, IS_NUMERIC, PLUS, MINUS, ABS, ROUND, CEIL, FLOOR):
+                if is_outside(top):
+                    self.resolve(top)
+                if operation == NOT:
+                    decided = invert(top)
+                elif operation == IS_NUMERIC:
+                    decided = test_kind(operation, top)
+                else:
+                    decided = apply_function(operation, top)
             elif operation == BOUND:
                 put_truth(top, top.what != ID or top.id >= 0)
             elif operation == STORE:
                 decided = self.store(top) == KEPT
                 top -= 1
-            else:
-                self.resolve(top)
+            elif operation == TEST:
+                if is_outside(top):
+                    self.resolve(top)
                 truth = truth_of(top)
                 if truth != TRUE:
                     return UNDECIDED if truth == UNKNOWN else DROPPED
                 top -= 1
+            else:
+                top -= 1
+                if is_outside(top):
+                    self.resolve(top)
+                if is_outside(top + 1):
+                    self.resolve(top + 1)
+                if operation <= DIVIDE:
+                    decided = calculate(operation, top, top + 1)
+                elif operation <= GREATER_OR_EQUAL:
+                    decided = compare_cells(operation, top, top + 1)
+                else:
+                    decided = connect(operation, top, top + 1)
             if not decided:
                 return UNDECIDED
             step += 1

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,7 @@ class Scanner:
     statements: int
     kept: int
     carried: int
+    comments: int
     literal_bytes: int
     errors: list[tuple[int, int, str, str]] | None
     def __init__(
@@ -39,4 +41,7 @@ class Scanner:
     def watch(self, summary: Summary | None = None) -> None: ...
     def abandon(self) -> bytes: ...
     def feed(self, data: Buffer, final: bool = False) -> Scanned: ...
+    def cells(
+        self, columns: Sequence[tuple[npt.NDArray[np.int32] | npt.NDArray[np.int64], Buffer]], rows: int
+    ) -> Scanned | None: ...
     def whole(self, text: str | bytes, scope: str = "") -> Intake: ...

@@ -4,9 +4,11 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
 from millstream.kernels.dictionary cimport Dictionary
+from millstream.kernels.dictionary_values cimport DECIMAL, INTEGER, kind_of, mantissa_of
 
 cdef enum:
     ANCHOR_BYTES = 244
+    DIFFERENT = 2               # what a comparison cannot tell
     CLASS_SHIFT = 60            # keys: class, 4 bits | prefix, 60 bits
 
     # Datatypes in the order of their names.
@@ -41,6 +43,28 @@ cdef inline uint64_t key_of_double(double number) noexcept nogil:
     memcpy(&bits, &number, sizeof(double))
     bits = ~bits if bits >> 63 else bits | (<uint64_t>1 << 63)
     return bits >> 4
+
+
+cdef inline bint is_between(int64_t number, int bits) noexcept nogil:
+    return -(<int64_t>1 << bits) <= number <= <int64_t>1 << bits
+
+
+cdef inline int compare_near(int64_t a, int64_t b) noexcept nogil:
+    """-1 or 1 for two different numbers of one type and scale whose ids are in both orders, DIFFERENT for all else.
+
+    The term order goes by doubles first: integers up to 2^53 are different ones, and so are decimals of one scale up to 2^51, which
+    are more than a rounding apart.
+    """
+    cdef int kind = kind_of(a), bits = 53
+    if kind != kind_of(b):
+        return DIFFERENT
+    if kind == DECIMAL and (a ^ b) >> 54 == 0:
+        bits = 51
+    elif kind != INTEGER:
+        return DIFFERENT
+    if not is_between(mantissa_of(a), bits) or not is_between(mantissa_of(b), bits):
+        return DIFFERENT
+    return -1 if a < b else 1
 
 
 cdef class TermOrder:

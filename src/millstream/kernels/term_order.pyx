@@ -20,9 +20,10 @@ from libc.string cimport memchr, memcmp, memcpy
 from millstream.kernels.dictionary cimport Dictionary
 from millstream.kernels.dictionary_store cimport Slot
 from millstream.kernels.dictionary_values cimport (
-    BLANK, BOOLEAN, DATETIME, DECIMAL, INLINED_BYTES, INTEGER, IRI, LANGUAGE, STRING, TYPED, ZONE_NONE, compare_scaled,
-    float_of, instant_of, is_number, is_value, kind_of, mantissa_of, payload_of, scale_of, write_inlined, zone_of,
+    BLANK, BOOLEAN, DATETIME, DECIMAL, INLINED_BYTES, INTEGER, IRI, LANGUAGE, STRING, TYPED, ZONE_NONE, compare_scaled, float_of,
+    instant_of, is_number, is_value, kind_of, mantissa_of, payload_of, scale_of, write_inlined, zone_of,
 )
+from millstream.kernels.exact cimport exact_double
 
 cdef extern from *:
     """
@@ -66,7 +67,6 @@ cdef enum:
 
     LONGEST_NUMBER = 63
     XSD_BYTES = 37              # of "^^<http://www.w3.org/2001/XMLSchema#
-    DIFFERENT = 2               # what compare_texts cannot tell
 
 
 cdef inline int compare_bytes(const uint8_t *a, int64_t a_length, const uint8_t *b, int64_t b_length) noexcept nogil:
@@ -195,6 +195,8 @@ cdef class TermOrder:
                 return False
             exact = True
             fraction = text.datatype == DECIMAL_TYPE
+        if exact and exact_double(text.bytes, text.length, fraction, number):
+            return True
         if text.length > LONGEST_NUMBER:
             return False
         for i in range(text.length):
@@ -360,7 +362,9 @@ cdef class TermOrder:
             return 0
         if a < 0 or b < 0:
             return -1 if a < 0 else 1
-        found = self.compare_alike(a, b)
+        found = compare_near(a, b)
+        if found == DIFFERENT:
+            found = self.compare_alike(a, b)
         if found == DIFFERENT:
             found = self.compare_numbers(a, b)
         if found != DIFFERENT:
