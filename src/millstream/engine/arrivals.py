@@ -53,8 +53,8 @@ class Arrivals:
 
     def _one(self, stream: Stream, columns: Columns) -> None:
         """An element by itself, as if it was pushed."""
-        at_ms, rows = checked_time(columns.time(0)), len(columns.triples)
-        intake = Intake(columns.triples, np.arange(rows), 1 if columns.sizes is None else int(columns.sizes[0]))
+        at_ms = checked_time(columns.time(0))
+        intake = Intake(columns.triples, total=1 if columns.sizes is None else int(columns.sizes[0]))
         if self._engine._caution.may_overflow(at_ms):
             self._engine._offer_cautiously(at_ms, Element(stream.iri, intake))
         else:
@@ -126,7 +126,8 @@ class Arrivals:
     def _together(self, stream: Stream, columns: Columns, first: int, last: int) -> None:
         """Elements in time order, from one place up to another."""
         sparse = columns.sizes is None and all(run.is_timed for run in stream.runs)
-        self._engine._offer_batch(stream, _batch(stream, columns, first, last, sparse=sparse), last - first)
+        batch = Elements.part(stream.iri, columns, first, last, stream.triples, stream.elements + 1, sparse)
+        self._engine._offer_batch(stream, batch, last - first)
 
     def _set_aside(self, stream: Stream, columns: Columns, place: int, time_ms: int) -> None:
         self._engine._aside.untimely(checked_time(time_ms), self._element(stream, columns, place))
@@ -134,7 +135,7 @@ class Arrivals:
     def _element(self, stream: Stream, columns: Columns, place: int) -> Element:
         low, high = np.searchsorted(columns.element, (place, place + 1))
         total = 1 if columns.sizes is None else int(columns.sizes[place])
-        return Element(stream.iri, Intake(columns.triples[low:high], np.arange(high - low), total))
+        return Element(stream.iri, Intake(columns.triples[low:high], total=total))
 
     # Graphs -----------------------------------------------------------------------------------------------------------
 
@@ -180,34 +181,3 @@ class Arrivals:
                 self._engine._offer_graph_change(GraphChange(name, columns.triples[rows], sign > 0), time_ms)
         finally:
             self._core.dictionary.release(held, NEVER)
-
-
-def _batch(stream: Stream, columns: Columns, first: int, last: int, *, sparse: bool) -> Elements:
-    """Elements from one place up to another; a sparse batch leaves out those of which nothing was kept, but for the ends."""
-    low, high = np.searchsorted(columns.element, (first, last)).tolist()
-    triples, element = columns.triples[low:high], columns.element[low:high] - first
-    elements, before = last - first, stream.triples
-    if columns.sizes is not None:
-        totals = before + np.cumsum(columns.sizes[first:last])
-        # Where triples are counted, all of them are here.
-        number = before + 1 + np.arange(high - low)
-        at_ms = columns.times(np.arange(first, last))
-    else:
-        number = before + 1 + element
-        shown = np.arange(elements)
-        if sparse:
-            shown, element = _shown(element, elements)
-        totals = before + 1 + shown
-        at_ms = columns.times(first + shown)
-    return Elements(stream.iri, at_ms, triples, element, number, totals, before, stream.elements + 1)
-
-
-def _shown(element: Ids, elements: int) -> tuple[Ids, Ids]:
-    """The places of elements that have rows, and of the first and the last; of each row its element among these."""
-    begins = np.ones(len(element), np.bool_)
-    begins[1:] = element[1:] != element[:-1]
-    shown = element[begins]
-    place = np.cumsum(begins) - 1
-    if not len(shown) or shown[0]:
-        shown, place = np.concatenate([[0], shown]), place + 1
-    return (shown if shown[-1] == elements - 1 else np.append(shown, elements - 1)), place

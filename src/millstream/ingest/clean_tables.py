@@ -132,7 +132,7 @@ def table_columns(
     # More lines than rows: some cell has a line end in it.
     if found.errors or scanner.statements != clean.rows or scanner.lines != clean.rows:
         return None
-    table = np.column_stack([found.s, found.p, found.o])
+    table = found.triples
     size = len(clean.at_ms)
     if size == clean.rows:
         return Columns(table, found.index, size, clean.at_ms)
