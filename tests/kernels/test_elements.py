@@ -38,5 +38,5 @@ def test_a_part_has_the_elements_between_two_places(
 @pytest.mark.parametrize("element", [[1, 0], [0, 0, 0]])
 def test_columns_that_do_not_fit_together_are_refused(element: list[int]) -> None:
     columns = Columns(np.zeros((2, 3), np.int64), np.array(element), 2, np.zeros(2, np.int64))
-    with pytest.raises(ValueError, match="elements are not in order|columns differ in length"):
+    with pytest.raises(ValueError, match=r"elements are not in order|columns differ in length"):
         Elements.part("s:s", columns, 0, 2, 0, 1)
