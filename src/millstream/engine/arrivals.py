@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from millstream.engine.change_batch import ChangeBatch
 from millstream.engine.core import Stream
 from millstream.engine.happenings import Element, GraphChange
 from millstream.engine.loading import Loading, in_order_of_appearance
@@ -16,9 +17,13 @@ from millstream.ingest import Chunk, Columns
 from millstream.ingest.columns import Ids, first_at, time_at
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.elements import Elements, Intake
+from millstream.operators.rows import ELEMENT, tick
 
 if TYPE_CHECKING:
     from millstream.engine.engine import Engine
+
+_SURPRISE = 4
+"""Answers a changed triple, beyond which changes are made one by one where the limit of waiting answers is near."""
 
 
 class Arrivals:
@@ -160,24 +165,76 @@ class Arrivals:
     def change(self, columns: Columns, graph: str | None) -> None:
         """Changes of graphs, one after the other; `graph` is the one of those that name none."""
         if columns.elements:
-            self._changes(columns, graph)
+            names: list[str | None] = [graph]
+            place = None
+            if columns.graph is not None and (columns.graph >= 0).any():
+                ids, row_place = np.unique(columns.graph, return_inverse=True)
+                decode = self._core.dictionary.decode_one
+                names += [graph if i < 0 else graph_iri(decode(i).strip("<>")) for i in ids.tolist()]
+                place = np.zeros(columns.elements, np.int64)
+                place[columns.element] = 1 + row_place
+            self.take_changes(columns, names, place)
         if columns.fault is not None:
             raise columns.fault
 
-    def _changes(self, columns: Columns, graph: str | None) -> None:
-        assert columns.sign is not None
-        assert columns.graph is not None
-        times: list[int | None] = [None] * columns.elements
-        if columns.at_ms is not None or columns.rate is not None:
-            times = list(columns.times().tolist())
-        bounds = np.searchsorted(columns.element, np.arange(columns.elements + 1)).tolist()
-        held = np.concatenate([columns.triples.ravel(), columns.graph[columns.graph >= 0]])
-        self._core.dictionary.hold(held)
+    def take_changes(self, columns: Columns, names: list[str | None], place: Ids | None) -> None:
+        """Changes of graphs, one after the other; `place`: which of the graphs each changes, the first without it."""
+        core, timed = self._core, columns.at_ms is not None or columns.rate is not None
+        near = core.pending.may_overflow() or core.pending.may_exceed(_SURPRISE * len(columns.triples))
+        waits = timed and not self._ordering.passes_through
+        if not (near or waits or core.feeding.active or core.repeating):
+            if not timed:
+                self._changes_together(columns, names, place, np.full(columns.elements, core.now_tick, np.int64))
+                core.keep_house(len(columns.triples))
+                return
+            at_ms = columns.times()
+            if self._ordering.takes_all(at_ms):
+                self._timed_changes_together(columns, names, place, at_ms)
+                return
+        # Between two of them terms are forgotten that nobody holds.
+        held = columns.terms
+        core.dictionary.hold(held)
         try:
-            for place, (time_ms, sign) in enumerate(zip(times, columns.sign.tolist(), strict=True)):
-                rows = slice(bounds[place], bounds[place + 1])
-                name_id = int(columns.graph[rows.start]) if rows.start < rows.stop else -1
-                name = graph if name_id < 0 else graph_iri(self._core.dictionary.decode_one(name_id).strip("<>"))
-                self._engine._offer_graph_change(GraphChange(name, columns.triples[rows], sign > 0), time_ms)
+            if timed and not (near or waits or core.feeding.active or core.repeating):
+                self._changes_in_stretches(columns, names, place, columns.times())
+            else:
+                times = columns.times().tolist() if timed else [None] * columns.elements
+                for number, time_ms in enumerate(times):
+                    self._engine._offer_graph_change(_change(columns, names, place, number), time_ms)
         finally:
-            self._core.dictionary.release(held, NEVER)
+            core.dictionary.release(held, NEVER)
+
+    def _changes_in_stretches(self, columns: Columns, names: list[str | None], place: Ids | None, at_ms: Ids) -> None:
+        """Changes as they come: those in time order together, those that are not taken by themselves."""
+        for first, last, taken in self._ordering.stretches(at_ms):
+            some, where = columns.slice(first, last), None if place is None else place[first:last]
+            if taken:
+                self._timed_changes_together(some, names, where, at_ms[first:last])
+            else:
+                self._engine._aside.untimely(checked_time(int(at_ms[first])), _change(some, names, where, 0))
+
+    def _timed_changes_together(self, columns: Columns, names: list[str | None], place: Ids | None, at_ms: Ids) -> None:
+        """Changes in time order, none of them late."""
+        last_ms = checked_time(int(at_ms[-1]))
+        self._core.pass_time(tick(int(at_ms[0]), ELEMENT))
+        self._changes_together(columns, names, place, at_ms * 4 + ELEMENT)
+        self._core.pass_time(tick(last_ms, ELEMENT) + 1)
+        self._ordering.see(last_ms)
+        self._core.keep_house(len(columns.triples))
+
+    def _changes_together(self, columns: Columns, names: list[str | None], place: Ids | None, ticks: Ids) -> None:
+        """Changes that happen next, each at a tick; nobody can tell by the answers that they are shown together."""
+        assert columns.sign is not None
+        element = columns.element
+        if len(element):
+            where = None if place is None else place[element]
+            batch = ChangeBatch(names, columns.triples, where, columns.sign[element], ticks[element], element)
+            self._core.process_changes(batch)
+
+
+def _change(columns: Columns, names: list[str | None], place: Ids | None, number: int) -> GraphChange:
+    """One of several changes."""
+    assert columns.sign is not None
+    low, high = np.searchsorted(columns.element, (number, number + 1)).tolist()
+    name = names[0 if place is None else int(place[number])]
+    return GraphChange(name, columns.triples[low:high], bool(columns.sign[number] > 0))

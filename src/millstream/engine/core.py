@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from millstream.engine.answers import Pending
+from millstream.engine.change_batch import ChangeBatch, GraphEdits
 from millstream.engine.datasets import Graph
 from millstream.engine.feeding import Feeding
 from millstream.engine.happenings import Element, GraphChange, Happening
@@ -256,20 +257,45 @@ class Core:
 
     def change_graph(self, change: GraphChange, at_tick: int) -> int:
         """Changes a graph; gives how many triples really came or went."""
-        graph = self.graphs.get(change.graph)
-        if graph is None:
-            graph = self.graphs[change.graph] = Graph(self.dictionary)
+        graph = self._graph(change.graph)
         effective = graph.insert(change.triples) if change.insert else graph.delete(change.triples, at_tick)
         self.counts["changes"] += len(effective)
         if len(effective):
-            readers = self._graph_readers.get(change.graph)
-            if readers is None:
-                readers = GraphReaders(change.graph, self.runs)
-                if readers.is_final:
-                    self._graph_readers[change.graph] = readers
-            readers.take(effective, 1 if change.insert else -1, at_tick)
+            self._readers_of(change.graph).take(effective, 1 if change.insert else -1, at_tick)
             self.feeding.process()
         return len(effective)
+
+    def process_changes(self, batch: ChangeBatch) -> None:
+        """Changes of graphs that happen next, each by itself; not while queries feed others."""
+        shown: dict[QueryRun, list[GraphEdits]] = {}
+        concerned: list[GraphReaders] = []
+        for edits in batch.edits():
+            effective = self._graph(edits.graph).change_where(edits.triples, edits.op, edits.ticks)
+            self.counts["changes"] += len(effective)
+            if len(effective):
+                readers = self._readers_of(edits.graph)
+                concerned.append(readers)
+                for run, some in readers.share(edits.pick(effective)):
+                    shown.setdefault(run, []).append(some)
+        for run in self.runs:
+            if run in shown:
+                run.graph_changes(shown[run])
+        for readers in concerned:
+            readers.report_ends(int(batch.ticks[-1]))
+
+    def _graph(self, name: str | None) -> Graph:
+        graph = self.graphs.get(name)
+        if graph is None:
+            graph = self.graphs[name] = Graph(self.dictionary)
+        return graph
+
+    def _readers_of(self, graph: str | None) -> GraphReaders:
+        readers = self._graph_readers.get(graph)
+        if readers is None:
+            readers = GraphReaders(graph, self.runs)
+            if readers.is_final:
+                self._graph_readers[graph] = readers
+        return readers
 
     # Streams and queries ----------------------------------------------------------------------------------------------
 

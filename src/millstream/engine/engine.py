@@ -17,11 +17,11 @@ from millstream.engine.aside import Aside
 from millstream.engine.caution import Caution
 from millstream.engine.core import Core, Stream
 from millstream.engine.happenings import Element, GraphChange, Happening, stored_happening, triples_of
+from millstream.engine.many_changes import ManyChanges
 from millstream.engine.options import Options, checked_time, graph_iri
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.snapshot import pack, taken_as_damage, unpack
 from millstream.engine.turns import delivering, serialised
-from millstream.errors import OptionError
 from millstream.ingest import Chunk, Want, chunks_of, quads_of
 from millstream.ingest.chunk import known
 from millstream.ingest.intake import Encoder
@@ -96,12 +96,14 @@ class Engine:
         """Triples leave a graph at a time; without one, now."""
         self._offer_change(triples, at_ms, graph, insert=False)
 
+    @delivering
+    @serialised
     def change_many(self, changes: Iterable[tuple[str, object, int | None, str | None]]) -> None:
-        """Changes of datasets, each as by `insert` or `delete`, one after the other: op, triples, time, graph."""
-        for op, triples, at_ms, graph in changes:
-            if op not in ("insert", "delete"):
-                raise OptionError(f'a change is an "insert" or a "delete", got {op!r}')
-            self._offer_change(triples, at_ms, graph, insert=op == "insert")
+        """Changes of datasets, each as by `insert` or `delete`, one after the other: op, triples, time, graph.
+
+        If one raises, those before it stand.
+        """
+        ManyChanges(self).take(changes)
 
     def read_changes(
         self,
@@ -126,11 +128,14 @@ class Engine:
         core = self._core
         with core.lock:
             time_ms = None if at_ms is None else checked_time(at_ms)
-            name = graph_iri(graph)
-            found = self._encoder.encode(triples)
-            self._offer_graph_change(GraphChange(name, found.triples, insert), time_ms)
+            self._change_by_text(*self._encoder.text_of(triples), time_ms, graph_iri(graph), insert=insert)
         if core.outbox:
             core.outbox.deliver()
+
+    def _change_by_text(
+        self, text: str | bytes, scope: str, time_ms: int | None, graph: str | None, *, insert: bool
+    ) -> None:
+        self._offer_graph_change(GraphChange(graph, self._encoder.scan(text, scope).triples, insert), time_ms)
 
     def _offer_graph_change(self, change: GraphChange, time_ms: int | None) -> None:
         if self._caution.may_overflow(time_ms):

@@ -7,8 +7,12 @@ elements only if one of them does. What else it would have seen of them, how lon
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
+import numpy as np
+
+from millstream.engine.change_batch import GraphEdits
 from millstream.engine.datasets import Triples
 from millstream.engine.inputs import Input
 from millstream.engine.run import QueryRun
@@ -125,3 +129,24 @@ class GraphReaders(_Readers):
         for run in shown:
             run.graph_changed(self._graph, triples, op, at_tick)
         self._report_ends(shown, at_tick)
+
+    def share(self, edits: GraphEdits) -> Iterator[tuple[QueryRun, GraphEdits]]:
+        """For each query the edits that concern it; they really changed the graph."""
+        if len(self._runs) == 1:
+            yield self._runs[0], edits
+            return
+        rows, places = self._asked().match(edits.triples) if self._sometimes else (edits.op[:0], edits.op[:0])
+        for place in self._always:
+            yield self._runs[place], edits
+        by_place = np.argsort(places, kind="stable")
+        rows, places = rows[by_place], places[by_place]
+        bounds = [*np.flatnonzero(np.diff(places, prepend=-1)).tolist(), len(places)]
+        for low, high in pairwise(bounds):
+            ours = rows[low:high]
+            # A triple may match several patterns of a query.
+            yield self._runs[int(places[low])], edits.pick(ours[np.diff(ours, prepend=-1) != 0])
+
+    def report_ends(self, at_tick: int) -> None:
+        """Time has come to a tick for all queries, shown something or not."""
+        for run in self._ending:
+            run.report_due(at_tick)

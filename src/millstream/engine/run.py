@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from millstream.engine.change_batch import GraphEdits, change_by_change
 from millstream.engine.contents import Contents, GraphRows
 from millstream.engine.datasets import Triples
 from millstream.engine.inputs import MEMBERS, Input
@@ -283,6 +284,25 @@ class QueryRun:
         )
         self._report(at_tick, first)
         self._tell_everything(at_tick)
+
+    def graph_changes(self, parts: list[GraphEdits]) -> None:
+        """Effective changes of its graphs, as `graph_changed` for one after the other."""
+        if self._everything is not None or self.operator.has_quads or self.has_first_change_ahead:
+            for edits in change_by_change(parts):
+                self.graph_changed(edits.graph, edits.triples, int(edits.op[0]), int(edits.ticks[0]))
+                if self._everything is None and not self.operator.has_quads and not self.has_first_change_ahead:
+                    parts = [later for part in parts if len((later := part.after(int(edits.order[0]))).op)]
+                    break
+            else:
+                return
+        if not parts:
+            return
+        last = max(int(part.ticks[-1]) for part in parts)
+        self.contents.pass_time(last)
+        for part in parts:
+            self.contents.take_edits(part)
+        self.contents.feed()
+        self._report(last)
 
     def _tell_everything(self, at_tick: int) -> None:
         if self._everything is not None:

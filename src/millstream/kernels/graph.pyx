@@ -28,22 +28,38 @@ cdef class TripleSet:
     def __dealloc__(self):
         keyed_close(&self.rows)
 
+    cdef int put(self, const int64_t* row) except -1:
+        """Adds a triple; whether it was not there."""
+        cdef int64_t* record = keyed_at(&self.rows, keyed_get(&self.rows, row, keyed_hash(&self.rows, row)))
+        if record[3]:
+            return 0
+        self.dictionary.hold_one(row[0])
+        self.dictionary.hold_one(row[1])
+        self.dictionary.hold_one(row[2])
+        record[3] = 1
+        return 1
+
+    cdef int take(self, const int64_t* row, int64_t at_tick) except -1:
+        """Takes a triple away; whether it was there."""
+        cdef int32_t number = keyed_find(&self.rows, row, keyed_hash(&self.rows, row))
+        if number < 0:
+            return 0
+        keyed_drop(&self.rows, number)
+        self.dictionary.release_one(row[0], at_tick)
+        self.dictionary.release_one(row[1], at_tick)
+        self.dictionary.release_one(row[2], at_tick)
+        return 1
+
     def insert_where(self, triples):
         """Adds triples; gives the places of those that were not there, in order."""
         cdef cnp.ndarray given = np.ascontiguousarray(triples, np.int64)
         cdef const int64_t* row = <const int64_t*>cnp.PyArray_DATA(given)
         cdef int64_t n = len(given), i, kept = 0
         cdef int64_t[::1] into
-        cdef int64_t* record
         where = np.empty(n, np.int64)
         into = where
         for i in range(n):
-            record = keyed_at(&self.rows, keyed_get(&self.rows, row, keyed_hash(&self.rows, row)))
-            if not record[3]:
-                self.dictionary.hold_one(row[0])
-                self.dictionary.hold_one(row[1])
-                self.dictionary.hold_one(row[2])
-                record[3] = 1
+            if self.put(row):
                 into[kept] = i
                 kept += 1
             row += 3
@@ -54,17 +70,32 @@ cdef class TripleSet:
         cdef cnp.ndarray given = np.ascontiguousarray(triples, np.int64)
         cdef const int64_t* row = <const int64_t*>cnp.PyArray_DATA(given)
         cdef int64_t n = len(given), i, kept = 0
-        cdef int32_t number
         cdef int64_t[::1] into
         where = np.empty(n, np.int64)
         into = where
         for i in range(n):
-            number = keyed_find(&self.rows, row, keyed_hash(&self.rows, row))
-            if number >= 0:
-                keyed_drop(&self.rows, number)
-                self.dictionary.release_one(row[0], at_tick)
-                self.dictionary.release_one(row[1], at_tick)
-                self.dictionary.release_one(row[2], at_tick)
+            if self.take(row, at_tick):
+                into[kept] = i
+                kept += 1
+            row += 3
+        return where[:kept]
+
+    def change_where(self, triples, op, ticks):
+        """Adds (op 1) and takes away (-1) triples one after the other, each at a tick; gives the places of those that changed it."""
+        cdef cnp.ndarray given = np.ascontiguousarray(triples, np.int64)
+        cdef cnp.ndarray ops = np.ascontiguousarray(op, np.int64)
+        cdef cnp.ndarray at = np.ascontiguousarray(ticks, np.int64)
+        cdef const int64_t* row = <const int64_t*>cnp.PyArray_DATA(given)
+        cdef const int64_t* sign = <const int64_t*>cnp.PyArray_DATA(ops)
+        cdef const int64_t* tick = <const int64_t*>cnp.PyArray_DATA(at)
+        cdef int64_t n = len(given), i, kept = 0
+        cdef int64_t[::1] into
+        if given.ndim != 2 or given.shape[1] != 3 or ops.ndim != 1 or at.ndim != 1 or len(ops) != n or len(at) != n:
+            raise ValueError("columns differ in length")
+        where = np.empty(n, np.int64)
+        into = where
+        for i in range(n):
+            if self.put(row) if sign[i] > 0 else self.take(row, tick[i]):
                 into[kept] = i
                 kept += 1
             row += 3
