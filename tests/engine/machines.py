@@ -12,6 +12,7 @@ import pyarrow as pa
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, parse
 
 from millstream.engine import Engine
+from tests.engine.edits import Many
 from tests.engine.scenarios import BLANKS, Close, Register, Scenario, Session, Step
 from tests.reference import Change, Reference, Row
 
@@ -31,6 +32,9 @@ def play(machine: Any, scenario: Scenario, *, finish: bool = True) -> Any:
 
 
 def take_step(machine: Any, step: Step) -> None:
+    if isinstance(step, Many):
+        step.take(machine)
+        return
     text = "\n".join(step.triples)
     match step.call:
         case "push":

@@ -77,3 +77,41 @@ def test_no_pattern_keeps_nothing_and_an_open_one_everything() -> None:
 def test_patterns_are_triples_of_bytes(patterns: list[Pattern]) -> None:
     with pytest.raises(TypeError, match="a pattern is"):
         Summary(patterns)
+
+
+SPELLINGS = [
+    b"<http://t/0>",
+    b"<http://t/00>",
+    b"<http://t/\\u00e9>",
+    b"<http://t/\xc3\xa9>",
+    b"<http://t/0",
+    b"_:t",
+    b"<http:/>",
+]
+SPELLINGS += [b"<http://t/" + letter * 300 + b">" for letter in (b"x", b"y")]
+OBJECTS = [*SPELLINGS, b'"t"', b'"t"@en', b'"t"^^<http://t/0>']
+repeated = st.tuples(st.sampled_from(SPELLINGS), st.sampled_from(SPELLINGS), st.sampled_from(OBJECTS))
+
+
+@relaxed
+@given(st.lists(st.lists(repeated, max_size=12), max_size=6), patterns, patterns)
+def test_what_a_line_gives_does_not_depend_on_the_lines_before_it(
+    pieces: list[list[tuple[bytes, bytes, bytes]]], asked: list[Pattern], asked_later: list[Pattern]
+) -> None:
+    # Predicates and objects that come again are not read again: a scanner of its own for every line knows of none.
+    dictionary = Dictionary()
+    summary = Summary(asked)
+    scanner = Scanner(dictionary, summary=summary)
+    for number, piece in enumerate(pieces):
+        if number == len(pieces) // 2:
+            summary = Summary(asked_later)
+            scanner.watch(summary)
+        found = scanner.feed(text_of(piece))
+        alone = [Scanner(dictionary, summary=summary).feed(text_of([triple])) for triple in piece]
+        assert found.triples.tolist() == [row for one in alone for row in one.triples.tolist()]
+        assert len(found.errors) == sum(len(one.errors) for one in alone)
+        # Whatever came is forgotten, and its ids with it.
+        dictionary.forget_before(number)
+        dictionary.settle()
+        for one in range(number % 3 * 20):
+            dictionary.encode_one(f"<http://other/{number}/{one}>")

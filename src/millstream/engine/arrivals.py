@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from millstream.engine.change_batch import ChangeBatch
 from millstream.engine.happenings import Element, GraphChange
 from millstream.engine.loading import Loading, in_order_of_appearance
 from millstream.engine.options import checked_time, graph_iri
@@ -16,9 +17,13 @@ from millstream.ingest.columns import Ids, first_at, time_at
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.elements import Elements, Intake
 from millstream.kernels.processing import Stream
+from millstream.operators.rows import ELEMENT, tick
 
 if TYPE_CHECKING:
     from millstream.engine.engine import Engine
+
+_SURPRISE = 4
+"""Answers a changed triple, beyond which changes are made one by one where the limit of waiting answers is near."""
 
 
 class Arrivals:
@@ -54,7 +59,7 @@ class Arrivals:
     def _one(self, stream: Stream, columns: Columns) -> None:
         """An element by itself, as if it was pushed."""
         at_ms = checked_time(columns.time(0))
-        intake = Intake(columns.triples, None, 1 if columns.sizes is None else int(columns.sizes[0]))
+        intake = Intake(columns.triples, total=1 if columns.sizes is None else int(columns.sizes[0]))
         if self._engine._caution.may_overflow(at_ms):
             self._engine._offer_cautiously(at_ms, Element(stream.iri, intake))
         else:
@@ -126,7 +131,8 @@ class Arrivals:
     def _together(self, stream: Stream, columns: Columns, first: int, last: int) -> None:
         """Elements in time order, from one place up to another."""
         sparse = columns.sizes is None and all(run.is_timed for run in stream.runs)
-        self._engine._offer_batch(stream, _batch(stream, columns, first, last, sparse=sparse), last - first)
+        batch = Elements.part(stream.iri, columns, first, last, stream.triples, stream.elements + 1, sparse)
+        self._engine._offer_batch(stream, batch, last - first)
 
     def _set_aside(self, stream: Stream, columns: Columns, place: int, time_ms: int) -> None:
         self._engine._aside.untimely(checked_time(time_ms), self._element(stream, columns, place))
@@ -134,7 +140,7 @@ class Arrivals:
     def _element(self, stream: Stream, columns: Columns, place: int) -> Element:
         low, high = np.searchsorted(columns.element, (place, place + 1))
         total = 1 if columns.sizes is None else int(columns.sizes[place])
-        return Element(stream.iri, Intake(columns.triples[low:high], None, total))
+        return Element(stream.iri, Intake(columns.triples[low:high], total=total))
 
     # Graphs -----------------------------------------------------------------------------------------------------------
 
@@ -159,55 +165,76 @@ class Arrivals:
     def change(self, columns: Columns, graph: str | None) -> None:
         """Changes of graphs, one after the other; `graph` is the one of those that name none."""
         if columns.elements:
-            self._changes(columns, graph)
+            names: list[str | None] = [graph]
+            place = None
+            if columns.graph is not None and (columns.graph >= 0).any():
+                ids, row_place = np.unique(columns.graph, return_inverse=True)
+                decode = self._core.dictionary.decode_one
+                names += [graph if i < 0 else graph_iri(decode(i).strip("<>")) for i in ids.tolist()]
+                place = np.zeros(columns.elements, np.int64)
+                place[columns.element] = 1 + row_place
+            self.take_changes(columns, names, place)
         if columns.fault is not None:
             raise columns.fault
 
-    def _changes(self, columns: Columns, graph: str | None) -> None:
-        assert columns.sign is not None
-        assert columns.graph is not None
-        times: list[int | None] = [None] * columns.elements
-        if columns.at_ms is not None or columns.rate is not None:
-            times = list(columns.times().tolist())
-        bounds = np.searchsorted(columns.element, np.arange(columns.elements + 1)).tolist()
-        held = np.concatenate([columns.triples.ravel(), columns.graph[columns.graph >= 0]])
-        self._core.dictionary.hold(held)
+    def take_changes(self, columns: Columns, names: list[str | None], place: Ids | None) -> None:
+        """Changes of graphs, one after the other; `place`: which of the graphs each changes, the first without it."""
+        core, timed = self._core, columns.at_ms is not None or columns.rate is not None
+        near = core.pending.may_overflow() or core.pending.may_exceed(_SURPRISE * len(columns.triples))
+        waits = timed and not self._ordering.passes_through
+        if not (near or waits or core.derives or core.repeating):
+            if not timed:
+                self._changes_together(columns, names, place, np.full(columns.elements, core.now_tick, np.int64))
+                core.happened(len(columns.triples))
+                return
+            at_ms = columns.times()
+            if self._ordering.takes_all(at_ms):
+                self._timed_changes_together(columns, names, place, at_ms)
+                return
+        # Between two of them terms are forgotten that nobody holds.
+        held = columns.terms
+        core.dictionary.hold(held)
         try:
-            for place, (time_ms, sign) in enumerate(zip(times, columns.sign.tolist(), strict=True)):
-                rows = slice(bounds[place], bounds[place + 1])
-                name_id = int(columns.graph[rows.start]) if rows.start < rows.stop else -1
-                name = graph if name_id < 0 else graph_iri(self._core.dictionary.decode_one(name_id).strip("<>"))
-                self._engine._offer_graph_change(GraphChange(name, Intake(columns.triples[rows]), sign > 0), time_ms)
+            if timed and not (near or waits or core.derives or core.repeating):
+                self._changes_in_stretches(columns, names, place, columns.times())
+            else:
+                times = columns.times().tolist() if timed else [None] * columns.elements
+                for number, time_ms in enumerate(times):
+                    self._engine._offer_graph_change(_change(columns, names, place, number), time_ms)
         finally:
-            self._core.dictionary.release(held, NEVER)
+            core.dictionary.release(held, NEVER)
+
+    def _changes_in_stretches(self, columns: Columns, names: list[str | None], place: Ids | None, at_ms: Ids) -> None:
+        """Changes as they come: those in time order together, those that are not taken by themselves."""
+        for first, last, taken in self._ordering.stretches(at_ms):
+            some, where = columns.slice(first, last), None if place is None else place[first:last]
+            if taken:
+                self._timed_changes_together(some, names, where, at_ms[first:last])
+            else:
+                self._engine._aside.untimely(checked_time(int(at_ms[first])), _change(some, names, where, 0))
+
+    def _timed_changes_together(self, columns: Columns, names: list[str | None], place: Ids | None, at_ms: Ids) -> None:
+        """Changes in time order, none of them late."""
+        last_ms = checked_time(int(at_ms[-1]))
+        self._core.pass_time(tick(int(at_ms[0]), ELEMENT))
+        self._changes_together(columns, names, place, at_ms * 4 + ELEMENT)
+        self._core.pass_time(tick(last_ms, ELEMENT) + 1)
+        self._ordering.see(last_ms)
+        self._core.happened(len(columns.triples))
+
+    def _changes_together(self, columns: Columns, names: list[str | None], place: Ids | None, ticks: Ids) -> None:
+        """Changes that happen next, each at a tick; nobody can tell by the answers that they are shown together."""
+        assert columns.sign is not None
+        element = columns.element
+        if len(element):
+            where = None if place is None else place[element]
+            batch = ChangeBatch(names, columns.triples, where, columns.sign[element], ticks[element], element)
+            self._core.process_changes(batch)
 
 
-def _batch(stream: Stream, columns: Columns, first: int, last: int, *, sparse: bool) -> Elements:
-    """Elements from one place up to another; a sparse batch leaves out those of which nothing was kept, but for the ends."""
-    low, high = np.searchsorted(columns.element, (first, last)).tolist()
-    triples, element = columns.triples[low:high], columns.element[low:high] - first
-    elements, before = last - first, stream.triples
-    if columns.sizes is not None:
-        totals = before + np.cumsum(columns.sizes[first:last])
-        # Where triples are counted, all of them are here.
-        number = before + 1 + np.arange(high - low)
-        at_ms = columns.times(np.arange(first, last))
-    else:
-        number = before + 1 + element
-        shown = np.arange(elements)
-        if sparse:
-            shown, element = _shown(element, elements)
-        totals = before + 1 + shown
-        at_ms = columns.times(first + shown)
-    return Elements(stream.iri, at_ms, triples, element, number, totals, before, stream.elements + 1)
-
-
-def _shown(element: Ids, elements: int) -> tuple[Ids, Ids]:
-    """The places of elements that have rows, and of the first and the last; of each row its element among these."""
-    begins = np.ones(len(element), np.bool_)
-    begins[1:] = element[1:] != element[:-1]
-    shown = element[begins]
-    place = np.cumsum(begins) - 1
-    if not len(shown) or shown[0]:
-        shown, place = np.concatenate([[0], shown]), place + 1
-    return (shown if shown[-1] == elements - 1 else np.append(shown, elements - 1)), place
+def _change(columns: Columns, names: list[str | None], place: Ids | None, number: int) -> GraphChange:
+    """One of several changes."""
+    assert columns.sign is not None
+    low, high = np.searchsorted(columns.element, (number, number + 1)).tolist()
+    name = names[0 if place is None else int(place[number])]
+    return GraphChange(name, Intake(columns.triples[low:high]), bool(columns.sign[number] > 0))

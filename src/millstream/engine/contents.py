@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from millstream.engine.change_batch import GraphEdits
 from millstream.engine.datasets import Triples
 from millstream.engine.inputs import Input, inputs_of, unread
 from millstream.engine.window_operators import NEVER, Operator
@@ -143,6 +144,12 @@ class Contents(ContentChanges):
         for place, i in enumerate(self.inputs):
             if i.operator is None and i.graph == graph and id(i) in wanted:
                 self.graph_changed(i.matcher.patterns, place, shown, at_tick, 1)
+
+    def take_edits(self, edits: GraphEdits) -> None:
+        """Collects changes of a graph, each of them by itself."""
+        for place, i in enumerate(self.inputs):
+            if i.operator is None and i.graph == edits.graph:
+                self.graph_changes(i.matcher.patterns, place, edits.triples, edits.ticks, edits.op, edits.order)
 
     def take_rows(self, rows: GraphRows) -> None:
         """Collects changes of a graph that are meant for patterns already."""

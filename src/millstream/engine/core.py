@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from millstream.engine.change_batch import ChangeBatch, GraphEdits
 from millstream.engine.datasets import Graph
 from millstream.engine.feeding import Feeding
 from millstream.engine.happenings import Element, GraphChange, Happening
@@ -26,6 +27,7 @@ from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.elements import Elements
 from millstream.kernels.emission import Pending
 from millstream.kernels.processing import Processing, Stream
+from millstream.kernels.readers import GraphReaders
 from millstream.kernels.scanner import Scanner
 from millstream.kernels.scanner_summary import Summary
 from millstream.operators import stored
@@ -186,6 +188,24 @@ class Core(Processing):
 
     def new_graph(self) -> Graph:
         return Graph(self.dictionary)
+
+    def process_changes(self, batch: ChangeBatch) -> None:
+        """Changes of graphs that happen next, each by itself; not while queries feed others."""
+        shown: dict[QueryRun, list[GraphEdits]] = {}
+        concerned: list[GraphReaders] = []
+        for edits in batch.edits():
+            effective = self.graph(edits.graph).change_where(edits.triples, edits.op, edits.ticks)
+            self.counts["changes"] += len(effective)
+            if len(effective):
+                readers = self.readers_of(edits.graph)
+                concerned.append(readers)
+                for run, some in readers.share(edits.pick(effective)):
+                    shown.setdefault(run, []).append(some)
+        for run in self.runs:
+            if run in shown:
+                run.graph_changes(shown[run])
+        for readers in concerned:
+            readers.report_ends(int(batch.ticks[-1]))
 
     # Streams and queries ----------------------------------------------------------------------------------------------
 

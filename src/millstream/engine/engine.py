@@ -17,11 +17,11 @@ from millstream.engine.aside import Aside
 from millstream.engine.caution import Caution
 from millstream.engine.core import Core
 from millstream.engine.happenings import Element, GraphChange, Happening, stored_happening, triples_of
+from millstream.engine.many_changes import ManyChanges
 from millstream.engine.options import Options, checked_time, graph_iri
 from millstream.engine.query import ContinuousQuery
 from millstream.engine.snapshot import pack, taken_as_damage, unpack
 from millstream.engine.turns import delivering, serialised
-from millstream.errors import OptionError
 from millstream.ingest import Chunk, Want, chunks_of, quads_of
 from millstream.ingest.chunk import known
 from millstream.ingest.intake import Encoder
@@ -99,12 +99,14 @@ class Engine:
         """Triples leave a graph at a time; without one, now."""
         self.entrance.change(triples, at_ms, graph, False)
 
+    @delivering
+    @serialised
     def change_many(self, changes: Iterable[tuple[str, object, int | None, str | None]]) -> None:
-        """Changes of datasets, each as by `insert` or `delete`, one after the other: op, triples, time, graph."""
-        for op, triples, at_ms, graph in changes:
-            if op not in ("insert", "delete"):
-                raise OptionError(f'a change is an "insert" or a "delete", got {op!r}')
-            self.entrance.change(triples, at_ms, graph, op == "insert")
+        """Changes of datasets, each as by `insert` or `delete`, one after the other: op, triples, time, graph.
+
+        If one raises, those before it stand.
+        """
+        ManyChanges(self).take(changes)
 
     def read_changes(
         self,

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from millstream.engine.change_batch import GraphEdits, change_by_change
 from millstream.engine.contents import Contents, GraphRows
 from millstream.engine.datasets import Triples
 from millstream.engine.inputs import MEMBERS, Input
@@ -277,6 +278,25 @@ class QueryRun(Run):
         self.report(at_tick, [o for o in self.outlets if o.has_first_change_ahead and o.sources.has(graph)])
         self._tell_everything(at_tick)
         self._look_again()
+
+    def graph_changes(self, parts: list[GraphEdits]) -> None:
+        """Effective changes of its graphs, as `graph_changed` for one after the other."""
+        if self._everything is not None or self.operator.has_quads or self.has_first_change_ahead:
+            for edits in change_by_change(parts):
+                self.graph_changed(edits.graph, Intake(edits.triples), int(edits.op[0]), int(edits.ticks[0]))
+                if self._everything is None and not self.operator.has_quads and not self.has_first_change_ahead:
+                    parts = [later for part in parts if len((later := part.after(int(edits.order[0]))).op)]
+                    break
+            else:
+                return
+        if not parts:
+            return
+        last = max(int(part.ticks[-1]) for part in parts)
+        self.contents.pass_time(last)
+        for part in parts:
+            self.contents.take_edits(part)
+        self.contents.feed()
+        self.report(last)
 
     def _tell_everything(self, at_tick: int) -> None:
         if self._everything is not None:

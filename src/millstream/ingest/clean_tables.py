@@ -107,7 +107,7 @@ def table_columns(
     found = scanner.cells(clean.cells, clean.rows)
     if found is None:
         return None
-    table = np.column_stack([found.s, found.p, found.o])
+    table = found.triples
     size = len(clean.at_ms)
     if size == clean.rows:
         return Columns(table, found.index, size, clean.at_ms)

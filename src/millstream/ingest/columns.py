@@ -14,7 +14,7 @@ from millstream.rdf.times import MAX_MS
 Ids = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Columns:
     """Elements that follow each other, or changes of graphs; triples that a summary leaves out are not there.
 
@@ -93,10 +93,17 @@ def time_at(number: int, rate: Fraction) -> int:
 
 def times_at_rate(numbers: Ids, rate: Fraction) -> Ids:
     """The times of elements by their numbers; -1 where one would be too large."""
-    if len(numbers) and max(int(numbers.max()) * 1000 * rate.denominator, rate.numerator) >= 1 << 63:
+    if not len(numbers):
+        return numbers
+    apart_ms, last = 1000 / rate, int(numbers.max())
+    if max(last * apart_ms.numerator, apart_ms.denominator) >= 1 << 63:
         numbers = numbers.astype(object)
-    exact = numbers * (1000 * rate.denominator) // rate.numerator
-    return np.where(exact > MAX_MS, -1, exact).astype(np.int64)
+    exact = numbers * apart_ms.numerator
+    if apart_ms.denominator > 1:
+        exact = exact // apart_ms.denominator
+    if time_at(last, rate) > MAX_MS:
+        exact = np.where(exact > MAX_MS, -1, exact)
+    return exact.astype(np.int64, copy=False)
 
 
 def first_at(at_ms: int, rate: Fraction) -> int:

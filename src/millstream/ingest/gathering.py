@@ -163,7 +163,7 @@ class _Waiting:
         sizes = np.array([len(entry.statements) for entry in self._entries], np.int64)
         # Each statement is one line, so lines tell statements apart even where one was refused.
         element = np.repeat(np.arange(len(sizes)), sizes)[found.line - 1]
-        triples, graph = np.column_stack([found.s, found.p, found.o]), found.g
+        triples, graph = found.triples, found.g
         # Terms that are spelt in two ways are one.
         repeat = repeats(element, triples) if sizes.max(initial=0) > 1 else np.zeros(len(element), np.bool_)
         if repeat.any():

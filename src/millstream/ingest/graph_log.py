@@ -80,7 +80,7 @@ class GraphLog:
         """The elements that a chunk completes; the ids are good until the dictionary is settled."""
         assert found.g is not None
         try:
-            self._go_through(np.column_stack([found.s, found.p, found.o, found.g, found.line]))
+            self._go_through(np.column_stack([found.triples, found.g, found.line]))
         except DataError as error:
             # Nothing is set aside: what came before the fault is there, and nothing comes after it.
             fault = error

@@ -70,9 +70,8 @@ class _Lines:
         if option is not None and option.kind is TimeKind.ARRIVAL:
             assert self._want.clock_ms is not None
             at_ms = readings_of(self._want.clock_ms, after - before)
-        triples = np.column_stack([found.s, found.p, found.o])
         rate = None if option is None else option.rate
-        return Columns(triples, found.index - before, after - before, at_ms, None, found.g, rate=rate, fault=fault)
+        return Columns(found.triples, found.index - before, after - before, at_ms, None, found.g, rate=rate, fault=fault)
 
     def scan(
         self, piece: Piece, last: bool, dictionary: Dictionary, summary: Summary | None
@@ -104,7 +103,7 @@ class _Lines:
         first = self._faults[0]
         kept = int(np.searchsorted(found.line, first.line or 0))
         g = None if found.g is None else found.g[:kept]
-        cut = Scanned(found.s[:kept], found.p[:kept], found.o[:kept], g, found.index[:kept], found.line[:kept], [])
+        cut = Scanned(found.triples[:kept], g, found.index[:kept], found.line[:kept], [])
         return cut, before, before + kept, first.as_error()
 
 

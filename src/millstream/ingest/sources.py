@@ -226,7 +226,8 @@ class Reading:
                 nonlocal seen
                 columns = chunk.encode(dictionary, summary)
                 if columns.rate is not None:
-                    columns = _within_time(replace(columns, first=place.before + seen), part.rejections)
+                    columns.first = place.before + seen
+                    columns = _within_time(columns, part.rejections)
                 seen += columns.elements
                 if self._to_skip:
                     skipped = min(self._to_skip, columns.elements)

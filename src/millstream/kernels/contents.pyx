@@ -84,6 +84,22 @@ cdef class ContentChanges:
             entries_put(&self.entries, at_tick, 0, FOREVER, row, op, source)
         return 0
 
+    def graph_changes(self, Patterns patterns not None, int source, triples, const int64_t[:] ticks, const int64_t[:] op,
+                      const int64_t[:] order):
+        """Triples enter or leave a graph in several changes, with their places among all that happens together."""
+        cdef cnp.ndarray given = np.ascontiguousarray(triples, np.int64)
+        cdef const int64_t* words = <const int64_t*>cnp.PyArray_DATA(given)
+        cdef int64_t i, at, n = len(given)
+        cdef int64_t row[4]
+        if given.ndim != 2 or given.shape[1] != 3 or ticks.shape[0] != n or op.shape[0] != n or order.shape[0] != n:
+            raise ValueError("columns differ in length")
+        patterns.match(given)
+        for i in range(patterns.size):
+            at = patterns.row[i]
+            row[0] = patterns.pattern[i]
+            memcpy(row + 1, words + 3 * at, 3 * sizeof(int64_t))
+            entries_put(&self.entries, ticks[at], 2 * order[at] + 1, FOREVER, row, 1 if op[at] > 0 else -1, source)
+
     def graph_rows(self, Patterns patterns not None, int source, const int64_t[:] pattern, const int64_t[:, :] triples,
                    const int64_t[:] ticks, const int64_t[:] op, const int64_t[:] order):
         """The same of rows that are each meant for one pattern, with their places among all that happens together."""

@@ -1,3 +1,5 @@
+from typing import Protocol
+
 import numpy as np
 import numpy.typing as npt
 
@@ -16,6 +18,12 @@ class Intake:
     def triples(self) -> Ids: ...
     @property
     def place(self) -> Column: ...
+
+class _Columns(Protocol):
+    triples: Ids
+    element: Column
+    sizes: Column | None
+    def times(self, places: Column | None = None) -> Column: ...
 
 class Elements:
     stream: str
@@ -45,6 +53,16 @@ class Elements:
         triples_before: int,
         first_element: int,
         prolongs: bool = True,
+    ) -> Elements: ...
+    @staticmethod
+    def part(
+        stream: str,
+        columns: _Columns,
+        first: int,
+        last: int,
+        triples_before: int,
+        first_element: int,
+        sparse: bool = False,
     ) -> Elements: ...
     def __len__(self) -> int: ...
     @property

@@ -49,9 +49,29 @@ cdef void give_back(int64_t* block, int64_t words) noexcept:
         block_free(block, words * sizeof(int64_t))
 
 
+cdef int64_t place_of(const int64_t* ordered, int64_t n, int64_t value) noexcept nogil:
+    """Where the first number that is not less than another is, among numbers in order."""
+    cdef int64_t low = 0, high = n, middle
+    while low < high:
+        middle = (low + high) >> 1
+        if ordered[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+cdef int64_t shown_between(const int64_t* places, int64_t low, int64_t high, int64_t first, int64_t last) noexcept nogil:
+    """How many elements are shown of those from one place up to another: the first, the last, and those with rows."""
+    cdef int64_t i, count = 1 + (last - first > 1)
+    for i in range(low, high):
+        count += first < places[i] < last - 1 and (i == low or places[i] != places[i - 1])
+    return count
+
+
 @cython.freelist(8)
 cdef class Intake:
-    """The triples of one element: those kept, their places among all of them, and how many there were."""
+    """The triples of one element: those kept, their places among all of them (the first, unless told), and how many there were."""
 
     def __init__(self, triples, place=None, total=None):
         """Without places and a total: these triples are all there are."""
@@ -266,6 +286,52 @@ cdef class Elements:
             self.o[at + i] = intake.words[2 * n + i]
             self.number[at + i] = before + 1 + intake.words[3 * n + i]
             self.element[at + i] = place
+
+    @staticmethod
+    def part(stream, columns not None, int64_t first, int64_t last, int64_t triples_before, int64_t first_element, bint sparse=False):
+        """Elements of a source from one place up to another, of a stream that had so many triples before.
+
+        The columns are those of `millstream.ingest.columns.Columns`. A sparse batch leaves out elements of which nothing was kept,
+        but for the first and the last; only for elements of one triple each.
+        """
+        cdef cnp.ndarray element = np.ascontiguousarray(columns.element, np.int64)
+        cdef cnp.ndarray terms = np.ascontiguousarray(columns.triples.T, np.int64)
+        cdef cnp.ndarray sizes = None if columns.sizes is None else np.ascontiguousarray(columns.sizes, np.int64)
+        cdef const int64_t* places = <const int64_t*>cnp.PyArray_DATA(element)
+        cdef const int64_t* counts = NULL if sizes is None else <const int64_t*>cnp.PyArray_DATA(sizes)
+        cdef int64_t n = len(element), low, high, i, at, place, total, known = len(sizes) if sizes is not None else last
+        cdef Elements made = Elements.__new__(Elements)
+        made.stream, made.triples_before, made.first_element = stream, triples_before, first_element
+        if not 0 <= first < last <= known or terms.ndim != 2 or terms.shape[0] != 3 or terms.shape[1] != n:
+            raise ValueError("columns differ in length")
+        for i in range(1, n):
+            if places[i] < places[i - 1]:
+                raise ValueError("elements are not in order")
+        low = place_of(places, n, first)
+        high = place_of(places, n, last)
+        sparse = sparse and counts == NULL
+        made.make_room(shown_between(places, low, high, first, last) if sparse else last - first, high - low)
+        if made.size:
+            memcpy(made.s, <const int64_t*>cnp.PyArray_DATA(terms) + low, made.size * sizeof(int64_t))
+            memcpy(made.p, <const int64_t*>cnp.PyArray_DATA(terms) + n + low, made.size * sizeof(int64_t))
+            memcpy(made.o, <const int64_t*>cnp.PyArray_DATA(terms) + 2 * n + low, made.size * sizeof(int64_t))
+        # Where elements have several triples, either all of them are here or nobody asks which is which.
+        for i in range(made.size):
+            made.number[i] = triples_before + 1 + (i if counts != NULL else places[low + i] - first)
+        # For the moment, in place of times the places that are shown.
+        at, i, place, total = 0, low, first, triples_before
+        while place < last:
+            made.at_ms[at] = place
+            made.order[at] = at
+            total = total + counts[place] if counts != NULL else triples_before + 1 + place - first
+            made.total[at] = total
+            while i < high and places[i] == place:
+                made.element[i - low] = at
+                i += 1
+            at += 1
+            place = place + 1 if not sparse or place + 1 == last else last - 1 if i == high else places[i]
+        made.write(made.at_ms, columns.times(made.times), made.length)
+        return made
 
     def __len__(self):
         return self.length

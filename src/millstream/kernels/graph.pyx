@@ -97,6 +97,26 @@ cdef class TripleSet:
                 kept += 1
         return where[:kept]
 
+    def change_where(self, triples, op, ticks):
+        """Adds (op 1) and takes away (-1) triples one after the other, each at a tick; gives the places of those that changed it."""
+        cdef cnp.ndarray given = np.ascontiguousarray(triples, np.int64)
+        cdef cnp.ndarray ops = np.ascontiguousarray(op, np.int64)
+        cdef cnp.ndarray at = np.ascontiguousarray(ticks, np.int64)
+        cdef const int64_t* row = <const int64_t*>cnp.PyArray_DATA(given)
+        cdef const int64_t* sign = <const int64_t*>cnp.PyArray_DATA(ops)
+        cdef const int64_t* tick = <const int64_t*>cnp.PyArray_DATA(at)
+        cdef int64_t n = len(given), i, kept = 0
+        cdef int64_t[::1] into
+        if given.ndim != 2 or given.shape[1] != 3 or ops.ndim != 1 or at.ndim != 1 or len(ops) != n or len(at) != n:
+            raise ValueError("columns differ in length")
+        where = np.empty(n, np.int64)
+        into = where
+        for i in range(n):
+            if self.add(row + 3 * i) if sign[i] > 0 else self.remove(row + 3 * i, tick[i]):
+                into[kept] = i
+                kept += 1
+        return where[:kept]
+
     def insert(self, triples):
         """Adds triples; gives those that were not there, in order."""
         where = self.insert_where(triples)

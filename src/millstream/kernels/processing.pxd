@@ -5,7 +5,8 @@ from libc.stdint cimport int64_t
 from millstream.kernels.elements cimport Elements, Intake
 from millstream.kernels.emission cimport Pending
 from millstream.kernels.order cimport EventOrder
-from millstream.kernels.readers cimport StreamReaders
+from millstream.kernels.graph cimport TripleSet
+from millstream.kernels.readers cimport GraphReaders, StreamReaders
 
 
 cdef class Stream:
@@ -43,6 +44,8 @@ cdef class Processing:
     cpdef int process_change(self, graph, Intake triples, bint insert, int64_t at_ms) except -1
     cpdef int hand_on(self, Stream stream, Elements batch, int64_t elements, int64_t triples) except -1
     cpdef int64_t change_graph(self, graph, Intake triples, bint insert, int64_t at_tick) except -1
+    cpdef TripleSet graph(self, name)
+    cpdef GraphReaders readers_of(self, graph)
     cpdef int happened(self, int64_t count) except -1
 
 
@@ -59,6 +62,7 @@ cdef class Entrance:
     cpdef int push_text(self, stream, text, str scope, int64_t at_ms) except -1
     cpdef int offer(self, Stream stream, Intake intake, int64_t at_ms) except -1
     cpdef int change(self, triples, at_ms, graph, bint insert) except -1
+    cpdef int change_text(self, text, str scope, at_ms, graph, bint insert) except -1
     cpdef Intake scanned(self, Stream stream, text, str scope)
     cdef Intake read(self, text, str scope, scanner)
     cdef int64_t time_of(self, at_ms) except? -1

@@ -104,24 +104,30 @@ cdef class Processing:
 
     cpdef int64_t change_graph(self, graph, Intake triples, bint insert, int64_t at_tick) except -1:
         """Changes a graph; gives how many triples really came or went."""
-        cdef TripleSet known = self.graphs.get(graph)
-        cdef GraphReaders readers
-        cdef Intake effective
-        if known is None:
-            known = self.graphs[graph] = self.new_graph()
-        effective = known.changed(triples, 1 if insert else -1, at_tick)
+        cdef Intake effective = self.graph(graph).changed(triples, 1 if insert else -1, at_tick)
         if effective.size == 0:
             return 0
         self.counts["changes"] += effective.size
-        readers = self.graph_readers.get(graph)
+        self.readers_of(graph).take(effective, 1 if insert else -1, at_tick)
+        if self.derives:
+            self.process_derived()
+        return effective.size
+
+    cpdef TripleSet graph(self, name):
+        """A graph by its name, empty if nobody has named it before."""
+        cdef TripleSet known = self.graphs.get(name)
+        if known is None:
+            known = self.graphs[name] = self.new_graph()
+        return known
+
+    cpdef GraphReaders readers_of(self, graph):
+        """Whom changes of a graph concern."""
+        cdef GraphReaders readers = self.graph_readers.get(graph)
         if readers is None:
             readers = GraphReaders(graph, [run for run in self.runs if run.reads(graph)])
             if readers.is_final:
                 self.graph_readers[graph] = readers
-        readers.take(effective, 1 if insert else -1, at_tick)
-        if self.derives:
-            self.process_derived()
-        return effective.size
+        return readers
 
     def forget_graph_readers(self):
         """Others read graphs now."""
@@ -181,30 +187,33 @@ cdef class Entrance:
     cpdef int change(self, triples, at_ms, graph, bint insert) except -1:
         """Triples enter or leave a graph, at a time or now."""
         cdef Processing core = self.core
-        cdef Intake intake
-        cdef int64_t time_ms = 0
         release = core.release
         core.acquire()
         try:
-            if at_ms is not None:
-                time_ms = self.time_of(at_ms)
+            time_ms = None if at_ms is None else self.time_of(at_ms)
             # A name that is known is an IRI.
             name = graph if graph is None or (type(graph) is str and graph in core.graphs) else self.engine.graph_named(graph)
             text, scope = self.text_of(triples)
-            intake = self.read(text, scope, self.scanner)
-            if core.pending.may_overflow() or (core.repeating and at_ms is not None and self.engine.has_gap(time_ms)):
-                self.engine.offer_change(name, intake, insert, None if at_ms is None else time_ms)
-            elif at_ms is None:
-                core.change_graph(name, intake, insert, core.now_tick)
-                core.happened(1)
-            elif self.order.passes(time_ms):
-                core.process_change(name, intake, insert, time_ms)
-            else:
-                self.engine.offer_change(name, intake, insert, time_ms)
+            self.change_text(text, scope, time_ms, name, insert)
         finally:
             release()
         if core.outbox:
             core.outbox.deliver()
+        return 0
+
+    cpdef int change_text(self, text, str scope, at_ms, graph, bint insert) except -1:
+        """The same of text and the scope of its blank nodes, and the IRI of a graph."""
+        cdef Processing core = self.core
+        cdef Intake intake = self.read(text, scope, self.scanner)
+        if core.pending.may_overflow() or (core.repeating and at_ms is not None and self.engine.has_gap(at_ms)):
+            self.engine.offer_change(graph, intake, insert, at_ms)
+        elif at_ms is None:
+            core.change_graph(graph, intake, insert, core.now_tick)
+            core.happened(1)
+        elif self.order.passes(at_ms):
+            core.process_change(graph, intake, insert, at_ms)
+        else:
+            self.engine.offer_change(graph, intake, insert, at_ms)
         return 0
 
     cpdef Intake scanned(self, Stream stream, text, str scope):

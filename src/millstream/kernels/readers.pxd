@@ -17,7 +17,7 @@ cdef class Readers:
 
     cdef Patterns patterns(self)
     cdef list concerned(self)
-    cdef int report_ends(self, list shown, int64_t at_tick) except -1
+    cpdef int report_ends(self, int64_t at_tick) except -1
 
 
 cdef class StreamReaders(Readers):

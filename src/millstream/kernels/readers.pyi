@@ -1,4 +1,5 @@
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from millstream.kernels.elements import Elements, Intake
 from millstream.kernels.run import Run
@@ -7,6 +8,7 @@ class Readers:
     runs: Sequence[Run]
     @property
     def is_final(self) -> bool: ...
+    def report_ends(self, at_tick: int) -> None: ...
 
 class StreamReaders(Readers):
     skips_unmatched: bool
@@ -17,3 +19,4 @@ class StreamReaders(Readers):
 class GraphReaders(Readers):
     def __init__(self, graph: str | None, runs: Iterable[Run]) -> None: ...
     def take(self, triples: Intake, op: int, at_tick: int) -> None: ...
+    def share(self, edits: Any) -> list[tuple[Any, Any]]: ...

@@ -4,6 +4,8 @@ With many queries, an element should cost what it meets: a query that only looks
 only if one of them does. What else it would have seen of them, how long they last, it is told later.
 """
 
+import numpy as np
+
 from libc.stdint cimport int64_t
 
 from millstream.kernels.elements cimport Elements, Intake
@@ -50,11 +52,10 @@ cdef class Readers:
             places.add(self.asked.pattern[i])
         return [self.runs[place] for place in sorted(places)]
 
-    cdef int report_ends(self, list shown, int64_t at_tick) except -1:
-        """Time has come to a tick also for those that were shown nothing."""
-        if len(shown) < len(self.runs):
-            for run in self.ending:
-                (<Run>run).report_due(at_tick)
+    cpdef int report_ends(self, int64_t at_tick) except -1:
+        """Time has come to a tick for all queries, shown something or not."""
+        for run in self.ending:
+            (<Run>run).report_due(at_tick)
         return 0
 
 
@@ -86,7 +87,7 @@ cdef class StreamReaders(Readers):
         if len(shown) < len(self.runs):
             if batch.prolongs_time:
                 self.skip(batch.at_ms[batch.length - 1], 1)
-            self.report_ends(shown, batch.last_of())
+            self.report_ends(batch.last_of())
         return 0
 
     cdef void skip(self, int64_t at_ms, int64_t triples) noexcept:
@@ -127,4 +128,21 @@ cdef class GraphReaders(Readers):
             shown = self.concerned()
         for run in shown:
             (<Run>run).graph_changed(self.graph, triples, op, at_tick)
-        return self.report_ends(shown, at_tick)
+        return self.report_ends(at_tick) if len(shown) < len(self.runs) else 0
+
+    def share(self, edits):
+        """For each query the edits that concern it; they really changed the graph."""
+        if len(self.runs) == 1:
+            return [(self.runs[0], edits)]
+        found = [(self.runs[place], edits) for place in self.always]
+        if not self.sometimes:
+            return found
+        rows, places = self.patterns().match(edits.triples)
+        by_place = np.argsort(places, kind="stable")
+        rows, places = rows[by_place], places[by_place]
+        bounds = [*np.flatnonzero(np.diff(places, prepend=-1)).tolist(), len(places)]
+        for low, high in zip(bounds, bounds[1:]):
+            ours = rows[low:high]
+            # A triple may match several patterns of a query.
+            found.append((self.runs[places[low]], edits.pick(ours[np.diff(ours, prepend=-1) != 0])))
+        return found

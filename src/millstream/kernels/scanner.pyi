@@ -9,15 +9,19 @@ from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.elements import Intake
 from millstream.kernels.scanner_summary import Summary
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Scanned:
-    s: npt.NDArray[np.int64]
-    p: npt.NDArray[np.int64]
-    o: npt.NDArray[np.int64]
+    triples: npt.NDArray[np.int64]
     g: npt.NDArray[np.int64] | None
     index: npt.NDArray[np.int64]
     line: npt.NDArray[np.int64]
     errors: list[tuple[int, int, str, str]]
+    @property
+    def s(self) -> npt.NDArray[np.int64]: ...
+    @property
+    def p(self) -> npt.NDArray[np.int64]: ...
+    @property
+    def o(self) -> npt.NDArray[np.int64]: ...
 
 class Scanner:
     dictionary: Dictionary

@@ -7,8 +7,9 @@ handed to `scan_lines` always ends with a line end, which no term can contain, s
 Columns, one row a kept statement: s, p, o, g (-1: the default graph), index (the statement's place among all valid ones, from
 0) and line (from 1). They lie in growing arrays here and are copied once, when a call returns.
 
-Repeats are cheap: an IRI equal to the last subject is not looked at again, and p is found in a small table of recent
-ones. Ids in both are good for one epoch of the dictionary.
+Repeats are cheap: an IRI equal to the last subject is not looked at again, and p is found in a small table of recent ones.
+Each of these knows which came after it last, and the object it had last: if the text goes on with the same bytes, they
+need not be read. Ids are remembered for one epoch of the dictionary.
 """
 
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyoxigraph
 
+cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcmp, memcpy, memset
@@ -30,6 +32,8 @@ from millstream.kernels.scanner_grammar cimport (
 )
 from millstream.kernels.scanner_summary cimport Summary
 from millstream.kernels.scanner_reasons import REASONS
+
+cnp.import_array()
 
 cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
@@ -49,6 +53,11 @@ cdef struct Recent:
     int64_t term_id      # of the epoch, or -1
     int64_t epoch
     uint32_t number      # in the summary
+    Recent *next         # the one after it, when it came last; NULL: none
+    int64_t text         # the number of the text in which it last had an IRI as object
+    const uint8_t *o     # that IRI as written there
+    int64_t o_length
+    int64_t o_id         # or -1; no epoch ends within a text
 
 
 cdef struct Cells:
@@ -72,17 +81,30 @@ cdef inline bint next_cell(Cells *cells, int64_t row) noexcept nogil:
     return cells.at[0] == c'<' or cells.at[0] == c'"' or cells.at[0] == c'_'
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Scanned:
-    """What one call of `feed` found; `g` is None in N-Triples. An error is (line, column, reason, text of the line)."""
+    """What one call of `feed` found; `g` is None in N-Triples. An error is (line, column, reason, text of the line).
 
-    s: np.ndarray
-    p: np.ndarray
-    o: np.ndarray
+    Each column of `triples` lies in one piece.
+    """
+
+    triples: np.ndarray
     g: np.ndarray | None
     index: np.ndarray
     line: np.ndarray
     errors: list
+
+    @property
+    def s(self) -> np.ndarray:
+        return self.triples[:, 0]
+
+    @property
+    def p(self) -> np.ndarray:
+        return self.triples[:, 1]
+
+    @property
+    def o(self) -> np.ndarray:
+        return self.triples[:, 2]
 
 
 cdef class Scanner:
@@ -101,8 +123,11 @@ cdef class Scanner:
     cdef bint after_return, busy
     cdef Term s, p, o, g
     cdef const uint8_t *last_s        # as written in the text being read, or NULL
-    cdef int64_t last_s_length, s_id, p_id
+    cdef int64_t last_s_length, s_id, p_id, o_id
+    cdef int64_t text                 # the number of the text being read
+    cdef uint32_t p_number            # in the summary
     cdef Recent *recent
+    cdef Recent *last_p               # of the statement before, or NULL
     cdef int64_t *columns[COLUMNS]
     cdef int64_t rows, room
 
@@ -134,6 +159,7 @@ cdef class Scanner:
         self.summary = None if summary is not None and summary.everything else summary
         # Predicates are remembered with their numbers in the summary.
         memset(self.recent, 0, RECENT * sizeof(Recent))
+        self.last_p = NULL
 
     def feed(self, const uint8_t[::1] data not None, bint final=False):
         """Reads the next bytes; `final` says that the text ends with them."""
@@ -302,17 +328,21 @@ cdef class Scanner:
         return 0
 
     cdef object take_columns(self, list errors):
-        cdef int64_t[::1] view
-        arrays = []
-        for i in range(COLUMNS):
-            array = None
-            if i != 3 or self.graphs:
-                array = np.empty(self.rows, np.int64)
-                if self.rows:
-                    view = array
-                    memcpy(&view[0], self.columns[i], self.rows * sizeof(int64_t))
-            arrays.append(array)
-        return Scanned(*arrays, errors)
+        cdef cnp.npy_intp shape[2]
+        cdef cnp.ndarray terms
+        cdef int i
+        shape[0], shape[1] = 3, self.rows
+        terms = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT64, 0)
+        for i in range(3 if self.rows else 0):
+            memcpy(<int64_t *>cnp.PyArray_DATA(terms) + i * self.rows, self.columns[i], self.rows * sizeof(int64_t))
+        return Scanned(terms.T, self.column(3) if self.graphs else None, self.column(4), self.column(5), errors)
+
+    cdef object column(self, int place):
+        cdef cnp.npy_intp rows = self.rows
+        cdef cnp.ndarray found = cnp.PyArray_EMPTY(1, &rows, cnp.NPY_INT64, 0)
+        if rows:
+            memcpy(cnp.PyArray_DATA(found), self.columns[place], rows * sizeof(int64_t))
+        return found
 
     cdef int scan_lines(self, const uint8_t *p, const uint8_t *end, list errors) except -1:
         """Reads complete lines: the last byte before `end` ends one."""
@@ -320,6 +350,7 @@ cdef class Scanner:
         cdef const uint8_t *stop
         cdef Fault fault
         self.last_s = NULL
+        self.text += 1
         if self.after_return:     # the line feed of a carriage return that ended the bytes before
             self.after_return = False
             p += p[0] == c'\n'
@@ -354,7 +385,6 @@ cdef class Scanner:
 
     cdef const uint8_t *scan_statement(self, const uint8_t *p, const uint8_t *end, Fault *fault) noexcept nogil:
         """Reads a statement up to its comment or line end, and adds a row if it is kept."""
-        cdef uint32_t number = 0
         cdef bint graph = False
         if self.last_s != NULL and end - p > self.last_s_length and memcmp(p, self.last_s, self.last_s_length) == 0:
             p += self.last_s_length
@@ -362,16 +392,11 @@ cdef class Scanner:
             p = self.scan_s(p, end, fault)
             if p == NULL:
                 return NULL
-        p = skip_blanks(p)
-        if p[0] != c'<':
-            return fail(fault, p, PREDICATE)
-        p = scan_iri(p, end, &self.p, fault)
+        p = self.scan_p(skip_blanks(p), end, fault)
         if p == NULL:
             return NULL
         p = skip_blanks(p)
-        if p[0] != c'<' and p[0] != c'"' and p[0] != c'_':
-            return fail(fault, p, OBJECT)
-        p = scan_term(p, end, &self.o, fault)
+        p = self.scan_o(p, end, fault)
         if p == NULL:
             return NULL
         p = skip_blanks(p)
@@ -392,8 +417,7 @@ cdef class Scanner:
             return fail(fault, p, TRAILING)
         if (self.o.length > self.longest_name or self.p.length > self.longest_name) and self.has_large_term():
             return fail(fault, p, TOO_LARGE)
-        number = self.recognise_p()
-        if (self.summary is None or self.summary.matches(&self.s, number, &self.o)) and not self.add_row(graph):
+        if (self.summary is None or self.summary.matches(&self.s, self.p_number, &self.o)) and not self.add_row(graph):
             return fail(fault, p, NO_MEMORY)
         self.statements += 1
         return p
@@ -419,15 +443,64 @@ cdef class Scanner:
             self.last_s_length = p - start
         return p
 
-    cdef uint32_t recognise_p(self) noexcept nogil:
-        """Sets p_id, to -1 if it is not known in this epoch, and returns the number of p in the summary."""
+    cdef const uint8_t *scan_p(self, const uint8_t *p, const uint8_t *end, Fault *fault) noexcept nogil:
+        """Sets p, its number in the summary, and p_id, to -1 if it is not known in this epoch."""
+        cdef Recent *found = self.last_p.next if self.last_p != NULL else NULL
+        if found != NULL and end - p > found.length and memcmp(p, found.bytes, found.length) == 0:
+            self.p.kind = IRI
+            self.p.bytes = p
+            self.p.length = found.length
+            p += found.length
+        else:
+            if p[0] != c'<':
+                return fail(fault, p, PREDICATE)
+            p = scan_iri(p, end, &self.p, fault)
+            if p == NULL:
+                return NULL
+            if self.p.length > RECENT_BYTES:
+                self.p_id = -1
+                self.p_number = self.summary.number(self.p.bytes, self.p.length) if self.summary is not None else 0
+                self.last_p = NULL
+                return p
+            found = self.recent_p()
+            if self.last_p != NULL:
+                self.last_p.next = found
+        self.last_p = found
+        self.p_id = found.term_id if found.epoch == self.dictionary.epoch else -1
+        self.p_number = found.number
+        return p
+
+    cdef const uint8_t *scan_o(self, const uint8_t *p, const uint8_t *end, Fault *fault) noexcept nogil:
+        """Sets o, and o_id, to -1 if it is not known."""
+        cdef const uint8_t *start = p
+        cdef Recent *recent = self.last_p
+        self.o_id = -1
+        if p[0] != c'<':
+            if p[0] != c'"' and p[0] != c'_':
+                return fail(fault, p, OBJECT)
+            return scan_term(p, end, &self.o, fault)
+        if recent != NULL and recent.text == self.text and end - p > recent.o_length \
+                and memcmp(p, recent.o, recent.o_length) == 0:
+            self.o.kind = IRI
+            self.o.bytes = p
+            self.o.length = recent.o_length
+            recent.o = p
+            self.o_id = recent.o_id
+            return p + recent.o_length
+        p = scan_iri(p, end, &self.o, fault)
+        if p != NULL and recent != NULL and self.o.bytes == start:
+            recent.o = start
+            recent.o_length = self.o.length
+            recent.o_id = -1
+            recent.text = self.text
+        return p
+
+    cdef Recent *recent_p(self) noexcept nogil:
+        """Where p is remembered: its bytes have a place of their own, or take that of others."""
         cdef const uint8_t *bytes = self.p.bytes
         cdef int64_t length = self.p.length
         cdef uint64_t key = 0
         cdef Recent *recent
-        self.p_id = -1
-        if length > RECENT_BYTES:
-            return self.summary.number(bytes, length) if self.summary is not None else 0
         memcpy(&key, bytes + (length - 9 if length > 9 else 0), 8 if length > 9 else 3)
         recent = &self.recent[((key + length) * 0x9E3779B97F4A7C15ULL >> 56) & (RECENT - 1)]
         if recent.length != length or memcmp(recent.bytes, bytes, length) != 0:
@@ -435,21 +508,14 @@ cdef class Scanner:
             recent.length = length
             recent.epoch = -1
             recent.number = self.summary.number(bytes, length) if self.summary is not None else 0
-        if recent.epoch == self.dictionary.epoch:
-            self.p_id = recent.term_id
-        return recent.number
+        return recent
 
     cdef int64_t remember_p(self) noexcept nogil:
-        """The id of p, left where recognise_p finds it."""
-        cdef const uint8_t *bytes = self.p.bytes
-        cdef int64_t length = self.p.length, term_id = self.dictionary.intern(bytes, length, IRI)
-        cdef uint64_t key = 0
-        cdef Recent *recent
-        if length <= RECENT_BYTES and term_id >= 0:
-            memcpy(&key, bytes + (length - 9 if length > 9 else 0), 8 if length > 9 else 3)
-            recent = &self.recent[((key + length) * 0x9E3779B97F4A7C15ULL >> 56) & (RECENT - 1)]
-            recent.term_id = term_id
-            recent.epoch = self.dictionary.epoch
+        """The id of p, left where it is found again."""
+        cdef int64_t term_id = self.dictionary.intern(self.p.bytes, self.p.length, IRI)
+        if self.last_p != NULL and term_id >= 0:
+            self.last_p.term_id = term_id
+            self.last_p.epoch = self.dictionary.epoch
         return term_id
 
     cdef int64_t intern(self, Term *term) noexcept nogil:
@@ -465,19 +531,22 @@ cdef class Scanner:
 
     cdef bint add_row(self, bint graph) noexcept nogil:
         """False without memory. There is room for the row: scan_lines sees to that."""
-        cdef int64_t row = self.rows, o_id, g_id = -1
+        cdef int64_t row = self.rows, g_id = -1
         if self.s_id < 0:
             self.s_id = self.intern(&self.s)
         if self.p_id < 0:
             self.p_id = self.remember_p()
-        o_id = self.intern(&self.o)
+        if self.o_id < 0:
+            self.o_id = self.intern(&self.o)
+            if self.last_p != NULL and self.last_p.text == self.text and self.last_p.o == self.o.bytes:
+                self.last_p.o_id = self.o_id
         if graph:
             g_id = self.intern(&self.g)
-        if self.s_id < 0 or self.p_id < 0 or o_id < 0 or (graph and g_id < 0):
+        if self.s_id < 0 or self.p_id < 0 or self.o_id < 0 or (graph and g_id < 0):
             return False
         self.columns[0][row] = self.s_id
         self.columns[1][row] = self.p_id
-        self.columns[2][row] = o_id
+        self.columns[2][row] = self.o_id
         self.columns[3][row] = g_id
         self.columns[4][row] = self.statements
         self.columns[5][row] = self.lines
