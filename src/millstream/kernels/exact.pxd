@@ -37,16 +37,20 @@ cdef struct Number:
     bint decimal
 
 
+cdef inline bint multiplied(int128* value, int128 factor) noexcept nogil:
+    """Whether a product fits; a word times a word always does."""
+    if fits_word(value[0]) and fits_word(factor):
+        value[0] = <int128><int64_t>value[0] * <int128><int64_t>factor
+        return True
+    return not multiply_overflows(value[0], factor, value)
+
+
 cdef inline bint multiplied_by_power(int128* value, int digits) noexcept nogil:
     cdef int step
-    if digits <= STEP_DIGITS and fits_word(value[0]):
-        # A word times a word fits, whatever they are.
-        if digits > 0:
-            value[0] = <int128><int64_t>value[0] * <int128>POWER10[digits]
-        return True
     while digits > 0:
-        step = digits if digits < STEP_DIGITS else STEP_DIGITS
-        if multiply_overflows(value[0], <int128>POWER10[step], value):
+        # The odd digits first, after which most values still fit a word.
+        step = (digits - 1) % STEP_DIGITS + 1
+        if not multiplied(value, <int128>POWER10[step]):
             return False
         digits -= step
     return True
@@ -86,7 +90,7 @@ cdef inline bint subtract(Number* a, Number* b) noexcept nogil:
 cdef inline bint multiply(Number* a, Number* b) noexcept nogil:
     a.scale += b.scale
     a.decimal = a.decimal or b.decimal
-    return a.scale <= MOST_SCALE and not multiply_overflows(a.mantissa, b.mantissa, &a.mantissa)
+    return a.scale <= MOST_SCALE and multiplied(&a.mantissa, b.mantissa)
 
 
 cdef inline bint divide(Number* a, Number* b) noexcept nogil:
