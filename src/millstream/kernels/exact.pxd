@@ -143,7 +143,7 @@ cdef inline bint exact_double(const uint8_t *digits, int64_t length, bint fracti
             return False
     if scale > MAX_SCALE or mantissa == 0:
         return False
-    # Shifted to the top the quotient has more bits than a double, and what is left over only says on which side of a midpoint it is.
+    # Shifted to the top the quotient has more bits than a double, and the rest only says on which side of a midpoint it is.
     shift = leading_zeros(mantissa)
     power = <uint128>POWER10[scale]
     mantissa <<= shift

@@ -14,7 +14,7 @@ cdef enum Outcome:
 cdef enum:
     # Operations of which nobody but a program knows.
     NUMERAL = 64                # pushes a constant that is calculated with, as a number
-    SHORTCUT = 65               # decides a test of a column and a constant, if both are numbers inside ids; else that follows
+    SHORTCUT = 65               # decides the test that follows, of a column and a constant, if both are numbers in ids
     SKIPPED = 4                 # steps that a shortcut replaces
 
 cdef struct Step:

@@ -8,8 +8,8 @@ a truth and drops the row unless it is true. Columns are numbered: the given one
 What a program does not know (typed literals outside of ids other than doubles, texts in order, numbers beyond 128 bits) makes a row
 *undecided*: it is left to the caller, who knows all of SPARQL. Whether a row is undecided follows from its ids alone.
 
-What programs do most has steps of its own, which nobody asks for: a test of a column and a constant number is tried at once before it is
-taken step by step, and constants that are calculated with are numbers from the start.
+What programs do most has steps of its own, which nobody asks for: a test of a column and a constant number is tried at once
+before it is taken step by step, and constants that are calculated with are numbers from the start.
 """
 
 import cython
@@ -105,7 +105,7 @@ cdef class RowProgram:
         free(self.stack)
 
     cdef int make_short(self) except -1:
-        """Puts a shortcut before each test of a column and a number; numbers that are calculated with are read once and for all."""
+        """Puts a shortcut before each test of a column and a number, and reads numbers that are calculated with."""
         cdef Step* steps = <Step*>calloc(2 * self.steps_count + 1, sizeof(Step))
         cdef Step* step
         cdef int i, left, size = 0
