@@ -194,6 +194,34 @@ def test_a_chain_gives_what_its_nodes_give_row_by_row(first, test, second, chose
     assert applied(chain, [batch, taken_back]) == Counter()
 
 
+NEAR = [
+    *(typed(str(n), "integer") for n in (-1, 0, 1, 2, 2**53, 2**58 - 1, 2**58)),
+    *(
+        typed(n, "decimal")
+        for n in ("-1.0", "0", "0.0", "0.5", "1", "1.000000000000000001", "1.5", "2.00", "9007199254740992")
+    ),
+    *(typed(n, "double") for n in ("0", "1.5", "NaN")),
+    typed("01", "integer"),
+    typed("true", "boolean"),
+    typed("x", "integer"),
+    Literal("1"),
+    NamedNode("x:a"),
+    None,
+]
+
+
+@pytest.mark.parametrize("operator", ["=", "!=", "<", ">", "<=", ">="])
+@pytest.mark.parametrize("constant", [term for term in NEAR if term is not None], ids=str)
+def test_a_column_is_compared_with_a_constant_as_row_by_row(operator: str, constant: Literal | NamedNode) -> None:
+    start = Rows((A, B, C), ())
+    given = Filter(start, a.Comparison(operator, A, constant))
+    computed = Extend(start, D, a.Arithmetic("*", typed("1.0", "decimal"), A))
+    rows = [((term, None, None), 1) for term in NEAR]
+    counted = Counter({(None if t is None else str(t), None, None): 1 for t in NEAR})
+    for chain in ([given], [computed, Filter(computed, a.Comparison(operator, D, constant))]):
+        assert applied(chain, [rows]) == model(chain, counted)
+
+
 @pytest.mark.parametrize(
     ("left", "right", "quotient"),
     [

@@ -92,10 +92,14 @@ def _first_rows(table: pa.Table) -> npt.NDArray[np.bool_]:
     """Which rows begin an element."""
     first = np.ones(table.num_rows, np.bool_)
     if "element" in table.column_names:
-        from pyarrow import compute as pc
-
         column = _whole(table["element"])
-        first[1:] = pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
+        if pa.types.is_integer(column.type):
+            numbers = column.to_numpy()
+            first[1:] = numbers[1:] != numbers[:-1]
+        else:
+            from pyarrow import compute as pc
+
+            first[1:] = pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
     return first
 
 

@@ -109,4 +109,3 @@ def times_at_rate(numbers: Ids, rate: Fraction) -> Ids:
 def first_at(at_ms: int, rate: Fraction) -> int:
     """The number of the first element at or after a time."""
     return max(0, -(-at_ms * rate.numerator // (1000 * rate.denominator)))
-

@@ -37,16 +37,20 @@ cdef struct Number:
     bint decimal
 
 
+cdef inline bint multiplied(int128* value, int128 factor) noexcept nogil:
+    """Whether a product fits; a word times a word always does."""
+    if fits_word(value[0]) and fits_word(factor):
+        value[0] = <int128><int64_t>value[0] * <int128><int64_t>factor
+        return True
+    return not multiply_overflows(value[0], factor, value)
+
+
 cdef inline bint multiplied_by_power(int128* value, int digits) noexcept nogil:
     cdef int step
-    if digits <= STEP_DIGITS and fits_word(value[0]):
-        # A word times a word fits, whatever they are.
-        if digits > 0:
-            value[0] = <int128><int64_t>value[0] * <int128>POWER10[digits]
-        return True
     while digits > 0:
-        step = digits if digits < STEP_DIGITS else STEP_DIGITS
-        if multiply_overflows(value[0], <int128>POWER10[step], value):
+        # The odd digits first, after which most values still fit a word.
+        step = (digits - 1) % STEP_DIGITS + 1
+        if not multiplied(value, <int128>POWER10[step]):
             return False
         digits -= step
     return True
@@ -86,7 +90,7 @@ cdef inline bint subtract(Number* a, Number* b) noexcept nogil:
 cdef inline bint multiply(Number* a, Number* b) noexcept nogil:
     a.scale += b.scale
     a.decimal = a.decimal or b.decimal
-    return a.scale <= MOST_SCALE and not multiply_overflows(a.mantissa, b.mantissa, &a.mantissa)
+    return a.scale <= MOST_SCALE and multiplied(&a.mantissa, b.mantissa)
 
 
 cdef inline bint divide(Number* a, Number* b) noexcept nogil:
@@ -139,7 +143,7 @@ cdef inline bint exact_double(const uint8_t *digits, int64_t length, bint fracti
             return False
     if scale > MAX_SCALE or mantissa == 0:
         return False
-    # Shifted to the top the quotient has more bits than a double, and what is left over only says on which side of a midpoint it is.
+    # Shifted to the top the quotient has more bits than a double, and the rest only says on which side of a midpoint it is.
     shift = leading_zeros(mantissa)
     power = <uint128>POWER10[scale]
     mantissa <<= shift

@@ -2,14 +2,15 @@
 
 Rows are records: weight, what is to be written of them, keys, ids, and a word for the free list. An index finds a row by its
 ids, a tree (ordered_tree.pxd) holds those of a weight above 0 in their order. The order has levels: a column each, in the
-solution order, the same reversed, or the term order (term_order.pyx). Of the conditions and the level behind them keys are kept, inverted where
-reversed; behind equal keys the ids are compared. Columns that no level names come last in term order, hence different rows never tie.
+solution order, the same reversed, or the term order (term_order.pyx). Of the conditions and the level behind them keys are
+kept, inverted where reversed; behind equal keys the ids are compared. Columns that no level names come last in term order,
+hence different rows never tie.
 
 The slice is what lies at ranks [offset, end), a row of weight w taking w of them. Copies put in at a rank shift what is
 behind them: their part in the slice appears, what they push over its end disappears, what they push over its beginning
-appears. Taking them out is the same, reversed, seen from what is left. The *edge* is the first key of the slice's last row: a
-row with a greater one lies behind the slice, and nobody asks for its rank. Within a change `pending` sums what is to be written
-for a row, so only the difference is; rows of weight 0 are kept until the change ends.
+appears. Taking them out is the same, reversed, seen from what is left. The *edge* is the first key of the slice's last row:
+a row with a greater one lies behind the slice, and nobody asks for its rank. Within a change `pending` sums what is to be
+written for a row, so only the difference is; rows of weight 0 are kept until the change ends.
 """
 
 import cython

@@ -1,7 +1,7 @@
 """Triples that have come before in their element.
 
-Few of them are compared with each other; beyond that a table has, by hash, the place of each that came first, counted from one within
-its element. It is cleared before the next element.
+Few of them are compared with each other; beyond that a table has, by hash, the place of each that came first, counted from
+one within its element. It is cleared before the next element.
 """
 
 import numpy as np

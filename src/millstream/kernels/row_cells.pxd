@@ -196,6 +196,15 @@ cdef inline bint compare_reals(int operation, Cell* a, Cell* b) noexcept nogil:
     return True
 
 
+cdef inline bint holds(int operation, int order) noexcept nogil:
+    """What a comparison says of two values in this order."""
+    if operation <= UNEQUAL:
+        return (order == 0) == (operation == EQUAL)
+    if operation <= GREATER:
+        return order < 0 if operation == LESS else order > 0
+    return order <= 0 if operation == LESS_OR_EQUAL else order >= 0
+
+
 cdef inline bint compare_cells(int operation, Cell* a, Cell* b) noexcept nogil:
     cdef int order = 0, found = TRUE
     cdef bint fits = True
@@ -226,9 +235,7 @@ cdef inline bint compare_cells(int operation, Cell* a, Cell* b) noexcept nogil:
     if found == FAILED:
         a.what = ERROR
         return True
-    put_truth(a, (order == 0) == (operation == EQUAL) if operation <= UNEQUAL
-              else order < 0 if operation == LESS else order > 0 if operation == GREATER
-              else order <= 0 if operation == LESS_OR_EQUAL else order >= 0)
+    put_truth(a, holds(operation, order))
     return True
 
 

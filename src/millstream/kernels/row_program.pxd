@@ -3,6 +3,7 @@
 from libc.stdint cimport int64_t
 
 from millstream.kernels.dictionary cimport Dictionary
+from millstream.kernels.exact cimport Number
 from millstream.kernels.row_cells cimport Cell
 
 cdef enum Outcome:
@@ -10,9 +11,17 @@ cdef enum Outcome:
     DROPPED
     UNDECIDED
 
+cdef enum:
+    # Operations of which nobody but a program knows.
+    NUMERAL = 64                # pushes a constant that is calculated with, as a number
+    SHORTCUT = 65               # decides the test that follows, of a column and a constant, if both are numbers in ids
+    SKIPPED = 4                 # steps that a shortcut replaces
+
 cdef struct Step:
     int operation
+    int comparison              # of a shortcut
     int64_t argument
+    Number number               # of a numeral or shortcut
 
 
 cdef class RowProgram:
@@ -26,11 +35,16 @@ cdef class RowProgram:
     cdef int stored             # of the row being run
     cdef bint made_terms        # whether a result is outside of ids, so that somebody must hold it
 
+    cdef int make_short(self) except -1
     cdef int resolve(self, Cell* cell) except -1
     cdef int store(self, Cell* cell) except -1
     cdef int run_row(self, int64_t** columns, int64_t row) except -1
 
+    cdef inline int64_t value(self, int64_t place, int64_t** columns, int64_t row) noexcept nogil:
+        """A column of the row being run, given or computed."""
+        return columns[place][row] if place < self.width else self.computed[place - self.width]
+
     cdef inline int64_t output(self, int which, int64_t** columns, int64_t row) noexcept nogil:
         """A column that stays of the row that was run."""
         cdef int64_t place = self.outputs[which]
-        return -1 if place < 0 else columns[place][row] if place < self.width else self.computed[place - self.width]
+        return -1 if place < 0 else self.value(place, columns, row)

@@ -7,6 +7,9 @@ a truth and drops the row unless it is true. Columns are numbered: the given one
 
 What a program does not know (typed literals outside of ids other than doubles, texts in order, numbers beyond 128 bits) makes a row
 *undecided*: it is left to the caller, who knows all of SPARQL. Whether a row is undecided follows from its ids alone.
+
+What programs do most has steps of its own, which nobody asks for: a test of a column and a constant number is tried at once
+before it is taken step by step, and constants that are calculated with are numbers from the start.
 """
 
 import cython
@@ -18,19 +21,41 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
 from millstream.kernels.dictionary cimport Dictionary
-from millstream.kernels.dictionary_values cimport BOOLEAN, MAX_SCALE, TYPED, kind_of, make_id
+from millstream.kernels.dictionary_values cimport (
+    BOOLEAN, DECIMAL, MAX_SCALE, TYPED, compare_scaled, is_number, kind_of, make_id, mantissa_of, scale_of,
+)
 from millstream.kernels.doubles cimport double_id, read_double
 from millstream.kernels.results cimport number_id, strip_zeros
 from millstream.kernels.row_cells cimport (
     ID, NUMBER, REAL, TRUE, TRUTH, UNKNOWN, Cell, apply_function, calculate, choose, compare_cells, connect, effect, has_no_value,
-    invert, is_outside, is_same, put_truth, test_kind, truth_of,
+    holds, invert, is_outside, is_same, put_truth, test_kind, truth_of,
 )
 from millstream.kernels.row_operations cimport (
-    ABS, BOUND, CEIL, CHOOSE, COLUMN, CONSTANT, DIVIDE, DOUBLE, FLOOR, GREATER_OR_EQUAL, IS_BLANK, IS_IRI, IS_LITERAL, IS_NUMERIC,
+    ABS, ADD, BOUND, CEIL, CHOOSE, COLUMN, CONSTANT, DIVIDE, DOUBLE, EQUAL, FLOOR, GREATER_OR_EQUAL, IS_BLANK, IS_IRI, IS_LITERAL, IS_NUMERIC,
     MINUS, NOT, OTHERWISE, PLUS, ROUND, SAME, STORE, TEST,
 )
 
 cnp.import_array()
+
+
+cdef inline bint is_numeral(const Step* step) noexcept nogil:
+    return step.operation == CONSTANT and is_number(step.argument) and scale_of(step.argument) <= MAX_SCALE
+
+
+cdef inline Number number_of_id(int64_t term_id) noexcept nogil:
+    cdef Number number
+    number.mantissa = mantissa_of(term_id)
+    number.scale = scale_of(term_id)
+    number.decimal = kind_of(term_id) == DECIMAL
+    return number
+
+
+cdef inline int order_beside(int64_t term_id, const Number* number) noexcept nogil:
+    """The order of two numbers that are inside ids."""
+    cdef int64_t one = mantissa_of(term_id), other = <int64_t>number.mantissa
+    if scale_of(term_id) == number.scale:
+        return (one > other) - (one < other)
+    return compare_scaled(one, scale_of(term_id), other, number.scale)
 
 
 @cython.final
@@ -50,7 +75,8 @@ cdef class RowProgram:
             raise MemoryError
         for i in range(self.steps_count):
             operation, argument = steps[i]
-            self.steps[i] = Step(operation, argument)
+            self.steps[i].operation = operation
+            self.steps[i].argument = argument
             if operation == COLUMN and not 0 <= argument < width + stored:
                 raise ValueError(f"there is no column {argument} among {width + stored}")
             if not COLUMN <= operation <= IS_NUMERIC:
@@ -70,12 +96,42 @@ cdef class RowProgram:
         self.stack = <Cell*>calloc(deepest + 1, sizeof(Cell))
         if self.computed == NULL or self.stack == NULL:
             raise MemoryError
+        self.make_short()
 
     def __dealloc__(self):
         free(self.steps)
         free(self.outputs)
         free(self.computed)
         free(self.stack)
+
+    cdef int make_short(self) except -1:
+        """Puts a shortcut before each test of a column and a number, and reads numbers that are calculated with."""
+        cdef Step* steps = <Step*>calloc(2 * self.steps_count + 1, sizeof(Step))
+        cdef Step* step
+        cdef int i, left, size = 0
+        if steps == NULL:
+            raise MemoryError
+        for i in range(self.steps_count):
+            step = self.steps + i
+            left = self.steps_count - i
+            if left >= SKIPPED and step.operation == COLUMN and is_numeral(step + 1) and \
+                    EQUAL <= step[2].operation <= GREATER_OR_EQUAL and step[3].operation == TEST:
+                steps[size].operation = SHORTCUT
+                steps[size].argument = step.argument
+                steps[size].comparison = step[2].operation
+                steps[size].number = number_of_id(step[1].argument)
+                size += 1
+            steps[size] = step[0]
+            # The operands of a calculation: what stands right before it, and what stands before a column.
+            if is_numeral(step) and ((left > 1 and ADD <= step[1].operation <= DIVIDE) or (
+                    left > 2 and step[1].operation == COLUMN and ADD <= step[2].operation <= DIVIDE)):
+                steps[size].operation = NUMERAL
+                steps[size].number = number_of_id(step.argument)
+            size += 1
+        free(self.steps)
+        self.steps = steps
+        self.steps_count = size
+        return 0
 
     cdef int resolve(self, Cell* cell) except -1:
         """Makes a number of a double's id; `is_outside` says where that is worth a call."""
@@ -109,6 +165,7 @@ cdef class RowProgram:
         cdef Step* end = self.steps + self.steps_count
         cdef int operation, truth
         cdef bint decided
+        cdef int64_t term_id
         self.stored = 0
         while step < end:
             operation = step.operation
@@ -117,7 +174,17 @@ cdef class RowProgram:
             if operation == COLUMN:
                 top += 1
                 top.what = ID
-                top.id = columns[step.argument][row] if step.argument < self.width else self.computed[step.argument - self.width]
+                top.id = self.value(step.argument, columns, row)
+            elif operation == SHORTCUT:
+                term_id = self.value(step.argument, columns, row)
+                if is_number(term_id):
+                    if not holds(step.comparison, order_beside(term_id, &step.number)):
+                        return DROPPED
+                    step += SKIPPED
+            elif operation == NUMERAL:
+                top += 1
+                top.what = NUMBER
+                top.number = step.number
             elif operation == CONSTANT:
                 top += 1
                 top.what = ID

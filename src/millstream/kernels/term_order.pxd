@@ -52,8 +52,8 @@ cdef inline bint is_between(int64_t number, int bits) noexcept nogil:
 cdef inline int compare_near(int64_t a, int64_t b) noexcept nogil:
     """-1 or 1 for two different numbers of one type and scale whose ids are in both orders, DIFFERENT for all else.
 
-    The term order goes by doubles first: integers up to 2^53 are different ones, and so are decimals of one scale up to 2^51, which
-    are more than a rounding apart.
+    The term order goes by doubles first: integers up to 2^53 are different ones, and so are decimals of one scale up to
+    2^51, which are more than a rounding apart.
     """
     cdef int kind = kind_of(a), bits = 53
     if kind != kind_of(b):
