@@ -159,10 +159,13 @@ cdef class Scanner:
             self.errors = None
             errors = []
             self.rows = self.lines = self.statements = 0
-            self.keep(<const uint8_t *>p, size)
-            self.keep(b"\n", 1)
-            self.carried = 0
-            self.scan_lines(self.carry.data, self.carry.data + size + 1, errors)
+            if size and p[size - 1] == c'\n':
+                self.scan_lines(<const uint8_t *>p, <const uint8_t *>p + size, errors)
+            else:
+                self.keep(<const uint8_t *>p, size)
+                self.keep(b"\n", 1)
+                self.carried = 0
+                self.scan_lines(self.carry.data, self.carry.data + size + 1, errors)
             self.after_return = False
             if errors:
                 self.errors = errors
