@@ -12,16 +12,18 @@ from typing import Any
 
 from pyoxigraph import Quad
 
-from millstream.errors import OptionError
+from millstream.errors import DataError, OptionError
 from millstream.ingest.elements import Choice, announced, are_logged_graphs, choice_of, groups_of_events, groups_of_table
 from millstream.ingest.graph_log import MAX_WAITING
 from millstream.ingest.parts import Part, parts_of
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf import BlankScope, Change, Format, OnRejected, Rejections, StreamElement, parse_time_option
-from millstream.rdf.changes import changes_in, check_change_options
+from millstream.rdf.changes import check_change_options, format_of_changes, updates_in
+from millstream.rdf.documents import text_lines
 from millstream.rdf.element import without_repeats
 from millstream.rdf.grouping import check_element_option
 from millstream.rdf.inputs import ByteStream, files_of, is_readable, memory, name_of, open_file
+from millstream.rdf.patches import Patch, Transaction, not_committed
 from millstream.rdf.times import MAX_MS, OUT_OF_RANGE
 from millstream.rdf.timing import Group, TimeOption, Timing
 from tests.named_graphs import by_graph
@@ -156,15 +158,50 @@ def _timed(changes: Iterator[Change], timing: Times) -> Iterator[Change]:
         yield replace(change, at_ms=element.at_ms)
 
 
+def _changes_in(
+    raw: Any, format: str | None, base: str | None, rejections: Rejections, scope: BlankScope, limits: Limits
+) -> Iterator[Change]:
+    """The changes of one file."""
+    stream = ByteStream(raw, rejections)
+    match format_of_changes(stream, format, rejections.source):
+        case "rdfpatch":
+            yield from _read_patch(stream, scope, rejections, base, limits)
+        case "sparql":
+            yield from updates_in(stream, base, rejections, scope, limits)
+
+
+def _read_patch(
+    stream: ByteStream, scope: BlankScope, rejections: Rejections, base: str | None, limits: Limits
+) -> Iterator[Change]:
+    """An RDF Patch line by line, none of which the scanner has seen."""
+    patch = Patch(scope, base=base, limits=limits)
+    waiting: list[Change] = []
+    for number, line in text_lines(stream, limits, rejections):
+        try:
+            said = patch.take(number, line)
+        except DataError as error:
+            rejections.reject(error.reason, line=number, column=1, text=line)
+            continue
+        if isinstance(said, Change):
+            waiting.append(said)
+        if said is Transaction.ABORT:
+            waiting = []
+        if patch.began is None:
+            yield from waiting
+            waiting = []
+    if patch.began is not None:
+        rejections.reject(not_committed(len(waiting)), line=patch.began, column=1, text="TX .")
+
+
 def _of_source(
     source: object, format: str | None, base: str | None, receiver: OnRejected | None, scope: BlankScope, limits: Limits
 ) -> Iterator[Change]:
     if isinstance(source, str | os.PathLike):
         for file in files_of(source, any_ending=True, receiver=receiver):
             with open_file(file.path) as opened:
-                yield from changes_in(opened, format, base, Rejections(file.name, receiver), scope.next_document(), limits)
+                yield from _changes_in(opened, format, base, Rejections(file.name, receiver), scope.next_document(), limits)
         return
     raw: Any = memory(source) if isinstance(source, bytes | bytearray | memoryview) else source
     if not is_readable(raw):
         raise OptionError(f"cannot read changes from a {type(source).__name__}")
-    yield from changes_in(raw, format, base, Rejections(name_of(source), receiver), scope, limits)
+    yield from _changes_in(raw, format, base, Rejections(name_of(source), receiver), scope, limits)

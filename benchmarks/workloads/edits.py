@@ -15,7 +15,8 @@ from benchmarks.workloads.patterns import TYPE, XSD, Patterns, body
 from benchmarks.workloads.suites import suites
 from millstream.limits import DEFAULT_LIMITS
 from millstream.rdf import BlankScope, Rejections
-from millstream.rdf.changes import changes_in
+from millstream.rdf.changes import updates_in
+from millstream.rdf.inputs import ByteStream
 
 _NODES = "http://example.org/node/"
 _PREDICATES = 8
@@ -150,7 +151,8 @@ def wikidata_edits() -> Edited:
     """The edits of the suite; what is deleted before it was inserted was there before."""
     path = suites() / "wikidata-updates" / "sample_result.txt.gz"
     with path.open("rb") as file:
-        found = changes_in(file, None, None, Rejections(str(path), lambda _: None), BlankScope(), DEFAULT_LIMITS)
+        rejections = Rejections(str(path), lambda _: None)
+        found = updates_in(ByteStream(file, rejections), None, rejections, BlankScope(), DEFAULT_LIMITS)
         edits = [Edit(change.insert, f"{triple} .\n") for change in found for triple in change.triples]
     seen: set[str] = set()
     base = [text for insert, text in edits if text not in seen and not seen.add(text) and not insert]  # type: ignore[func-returns-value]

@@ -3,28 +3,139 @@
 from __future__ import annotations
 
 import gzip
+from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from millstream.errors import DataError, OptionError
+from millstream.ingest import Want, chunks_of
+from millstream.kernels.dictionary import Dictionary
 from millstream.rdf import Rejected
 from tests.readers import read_changes
 from tests.suites import suite
 
 
 def changes(text: str, **options: Any) -> tuple[list[str], list[Rejected]]:
+    """The changes of a text, each statement parsed by itself; those that engines are given are the same."""
     rejected: list[Rejected] = []
-    found = read_changes(text.encode(), on_rejected=rejected.append, blank_prefix="b", **options)
-    return [
+    given = read_changes(text.encode(), on_rejected=rejected.append, blank_prefix="b", **options)
+    found = [
         " ".join(["+" if c.insert else "-", *(str(t) for t in c.triples), *([f"in {c.graph}"] if c.graph else [])])
-        for c in found
-    ], rejected
+        for c in given
+    ]
+    assert taken_by_engines([text.encode()], **options) == (found, [str(r) for r in rejected], None)
+    return found, rejected
+
+
+def taken_by_engines(
+    pieces: list[bytes], *, strict: bool = False, **options: Any
+) -> tuple[list[str], list[str], str | None]:
+    """The changes of a text that comes in pieces, as chunks have them; what is set aside, and what ends the reading."""
+    dictionary, rejected, found, fault = Dictionary(), list[Rejected](), list[str](), None
+    want = Want(changes=True, blank_prefix="b", on_rejected=None if strict else rejected.append, **options)
+    try:
+        for number, chunk in enumerate(chunks_of(Pieces(pieces), want)):
+            columns = chunk.encode(dictionary, None)
+            if columns.sign is not None and columns.graph is not None:
+                changed = [["+" if sign > 0 else "-"] for sign in columns.sign]
+                for ids, place in zip(columns.triples, columns.element, strict=True):
+                    changed[place] += [dictionary.decode_one(i) for i in ids]
+                for place, graph in dict(zip(columns.element.tolist(), columns.graph.tolist(), strict=True)).items():
+                    changed[place] += [f"in {dictionary.decode_one(graph)}"] if graph >= 0 else []
+                found += [" ".join(parts) for parts in changed]
+            # Nothing is needed any longer: what another chunk needs is held.
+            dictionary.forget_before(number)
+            dictionary.settle()
+            dictionary.sweep(1000)
+            if columns.fault is not None:
+                raise columns.fault
+    except DataError as error:
+        fault = str(error)
+    return found, [str(r) for r in rejected], fault
+
+
+class Pieces:
+    """A file object that gives its bytes as they come."""
+
+    name = "<bytes>"
+
+    def __init__(self, pieces: list[bytes]) -> None:
+        self._pieces = [piece for piece in pieces if piece]
+
+    def read(self, size: int = -1) -> bytes:
+        return self._pieces.pop(0) if self._pieces else b""
 
 
 # RDF Patch
+
+
+LINES = [
+    "A <x:a> <x:p> <x:b> .",
+    "D <x:a> <x:p> <x:b> .",
+    "A <x:a> <x:p> <x:b> <x:g> .",
+    "D _:n <x:p> _:n _:g .",
+    '  A\t<x:a> <x:p> "c"@EN.',
+    'A <x:a> <x:p> "1"^^<x:d> .',
+    'A <x:a> <x:p> "\\u00e9" .',
+    "A <x:a> <x:p> <_:n> .",
+    "A e:a e:p 1 .",
+    "A <x:a> <x:p> 'c' .",
+    "A <a> <x:p> <x:b> .",
+    "PA e: <x:> .",
+    "PD e: .",
+    "TX .",
+    "TX .",
+    "TC .",
+    "TC .",
+    "TA .",
+    "H id <x:y> .",
+    "",
+    "   ",
+    "# A <x:a> <x:p> <x:b> .",
+    "A <x:a> <x:p> <x:b> . # no",
+    "A <x:a> <x:p> .",
+    "A<x:a> <x:p> <x:b> .",
+    "X",
+    "A <x:a> <x:p> <x:b> .\rA <x:a> <x:p> <x:b> .",
+    "A <x:a> <x:p> <x:b> .\r",
+    "A <x:a> <x:p> <x:b",
+    "A <x:a> <x:p> <http://b/../c> .",
+    "\x0cA <x:a> <x:p> <x:b> .",
+    "\r",
+    'A <x:a> <x:p> "\udcff" .',
+    "A <x:a> <x:p> <<( <x:a> <x:p> <x:b> )>> .",
+]
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    st.lists(st.sampled_from(LINES), max_size=14),
+    st.lists(st.integers(0, 400), max_size=4),
+    st.sampled_from([None, None, "http://base/x"]),
+    st.booleans(),
+)
+def test_a_patch_is_read_as_line_by_line_however_it_is_cut(
+    lines: list[str], cuts: list[int], base: str | None, strict: bool
+) -> None:
+    data = "\n".join(lines).encode("utf-8", "surrogateescape")
+    places = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
+    expected: list[str] = []
+    rejected: list[Rejected] = []
+    fault = None
+    try:
+        for c in read_changes(
+            data, format="rdfpatch", base=base, strict=strict, on_rejected=rejected.append, blank_prefix="b"
+        ):
+            named = [f"in {c.graph}"] if c.graph else []
+            expected.append(" ".join(["+" if c.insert else "-", *map(str, c.triples), *named]))
+    except DataError as error:
+        fault = str(error)
+    pieces = [data[low:high] for low, high in pairwise(places)]
+    found = taken_by_engines(pieces, format="rdfpatch", base=base, strict=strict)
+    assert found == (expected, [str(r) for r in rejected], fault)
 
 
 def test_a_line_of_rdf_patch_is_a_change() -> None:

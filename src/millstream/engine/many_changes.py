@@ -13,7 +13,8 @@ import numpy as np
 
 from millstream.engine.options import checked_time, graph_iri
 from millstream.errors import DataError, OptionError
-from millstream.ingest.columns import Columns, repeats
+from millstream.ingest.columns import Columns
+from millstream.kernels.repeats import repeats
 from millstream.kernels.scanner import Scanner
 
 if TYPE_CHECKING:

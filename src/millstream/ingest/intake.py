@@ -17,6 +17,9 @@ from millstream.kernels.scanner_summary import Summary
 from millstream.rdf import Rejections
 from millstream.rdf.times import MAX_MS, MIN_MS, OUT_OF_RANGE
 
+_LARGE = 1 << 13
+"""Texts in which looking for a blank node would cost more than a scope does."""
+
 
 class Encoder:
     """Encodes triples; labels of blank nodes in text are nodes of the call they come in."""
@@ -55,9 +58,9 @@ class Encoder:
     def text_of(self, triples: object) -> tuple[str | bytes, str]:
         """N-Triples of what a caller passed, and the scope of its blank nodes; without one, labels are as they are."""
         if isinstance(triples, str):
-            return triples, self.scope() if "_:" in triples else ""
+            return triples, self.scope() if len(triples) > _LARGE or "_:" in triples else ""
         if isinstance(triples, bytes):
-            return triples, self.scope() if b"_:" in triples else ""
+            return triples, self.scope() if len(triples) > _LARGE or b"_:" in triples else ""
         if isinstance(triples, list | tuple) and (lines := lines_of(triples)) is not None:
             # Strings and Python values go to the scanner as text; objects and what is odd are looked at one by one.
             return lines, self.scope() if "_:" in lines else ""

@@ -19,11 +19,12 @@ from millstream.ingest.columns import NOTHING, Columns
 from millstream.ingest.elements import Choice, announced, are_logged_graphs, choice_of, groups_of_events, groups_of_table
 from millstream.ingest.gathering import read_changes_of, read_graph_statements, read_groups, read_quads_of
 from millstream.ingest.parts import Part
+from millstream.ingest.patching import read_patch
 from millstream.ingest.scanning import read_graphs, read_lines
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.scanner_summary import Summary
 from millstream.rdf import Format
-from millstream.rdf.changes import changes_in
+from millstream.rdf.changes import format_of_changes, updates_in
 from millstream.rdf.inputs import ByteStream
 from millstream.rdf.timing import TimeKind, Timing, checked_clock
 
@@ -100,10 +101,15 @@ def read_changes(part: Part, want: Want) -> Iterator[Chunk]:
     option, clock_ms = want.option, want.clock_ms
     assert part.open is not None
     with part.open() as raw:
-        changes = changes_in(raw, want.format, part.base, part.rejections, part.scope, part.limits)
-        if option is not None and option.kind is TimeKind.ARRIVAL and clock_ms is not None:
-            changes = (replace(change, at_ms=checked_clock(clock_ms)) for change in changes)
-        yield from read_changes_of(part, changes, None if option is None else option.rate)
+        stream = ByteStream(raw, part.rejections)
+        format = format_of_changes(stream, want.format, part.name)
+        if format == "rdfpatch":
+            yield from read_patch(part, stream, want)
+        elif format is not None:
+            changes = updates_in(stream, part.base, part.rejections, part.scope, part.limits)
+            if option is not None and option.kind is TimeKind.ARRIVAL and clock_ms is not None:
+                changes = (replace(change, at_ms=checked_clock(clock_ms)) for change in changes)
+            yield from read_changes_of(part, changes, None if option is None else option.rate)
 
 
 class Timings:

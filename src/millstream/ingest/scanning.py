@@ -58,7 +58,7 @@ class _Lines:
 
     def chunks(self, stream: ByteStream, encode: Callable[..., Columns], *, is_single: bool) -> Iterator[Chunk]:
         """All of a stream; the last chunk is empty unless the text ends within a line."""
-        pieces = _pieces(self._part, stream, CHUNK_BYTES)
+        pieces = pieces_of(self._part, stream, CHUNK_BYTES)
         for piece in bounded_lines(pieces, self._limits.statement_bytes):
             yield Chunk(partial(encode, piece, False), is_single=is_single)
         yield Chunk(partial(encode, b"", True), is_single=is_single)
@@ -128,7 +128,7 @@ class _Graphs:
         return self._log
 
 
-def _pieces(part: Part, stream: ByteStream, size: int) -> Iterator[bytes | memoryview]:
+def pieces_of(part: Part, stream: ByteStream, size: int) -> Iterator[bytes | memoryview]:
     """The bytes of a stream; what is all there in pieces of one length, since compressed files come in smaller bites."""
     if part.data is not None and not stream.is_compressed:
         # Without a copy, which would cost half of what scanning does.

@@ -7,6 +7,7 @@ from millstream.kernels.emission cimport Pending
 from millstream.kernels.order cimport EventOrder
 from millstream.kernels.graph cimport TripleSet
 from millstream.kernels.readers cimport GraphReaders, StreamReaders
+from millstream.kernels.scanner cimport Scanner
 
 
 cdef class Stream:
@@ -17,7 +18,7 @@ cdef class Stream:
     cdef public object summary
     cdef public bint counted            # some window counts its triples
     cdef public StreamReaders readers   # whom its elements concern, found when the first of them comes
-    cdef public object scanner         # reads what is pushed, as far as somebody may ask for it
+    cdef public Scanner scanner         # reads what is pushed, as far as somebody may ask for it
     cdef public int64_t elements
     cdef public int64_t triples
     cdef public int64_t kept            # how many of the triples some query may ask for
@@ -56,7 +57,7 @@ cdef class Entrance:
     cdef EventOrder order
     cdef object engine
     cdef object encoder
-    cdef object scanner
+    cdef Scanner scanner
 
     cpdef int push(self, stream, triples, at_ms) except -1
     cpdef int push_text(self, stream, text, str scope, int64_t at_ms) except -1
@@ -64,6 +65,6 @@ cdef class Entrance:
     cpdef int change(self, triples, at_ms, graph, bint insert) except -1
     cpdef int change_text(self, text, str scope, at_ms, graph, bint insert) except -1
     cpdef Intake scanned(self, Stream stream, text, str scope)
-    cdef Intake read(self, text, str scope, scanner)
+    cdef Intake read(self, text, str scope, Scanner scanner)
     cdef int64_t time_of(self, at_ms) except? -1
     cdef tuple text_of(self, triples)

@@ -10,6 +10,7 @@ from millstream.kernels.elements cimport Elements, Intake, single
 from millstream.kernels.graph cimport TripleSet
 from millstream.kernels.order cimport EventOrder
 from millstream.kernels.readers cimport GraphReaders, StreamReaders
+from millstream.kernels.scanner cimport Scanner
 
 cdef enum:
     HOUSEKEEPING_EVERY = 4096
@@ -147,7 +148,7 @@ cdef class Processing:
 cdef class Entrance:
     """Elements and changes as callers pass them, one a call."""
 
-    def __cinit__(self, engine, Processing core not None, EventOrder order not None, encoder, scanner):
+    def __cinit__(self, engine, Processing core not None, EventOrder order not None, encoder, Scanner scanner not None):
         """`scanner` keeps all triples."""
         self.engine, self.core, self.order, self.encoder, self.scanner = engine, core, order, encoder, scanner
 
@@ -224,7 +225,7 @@ cdef class Entrance:
             intake = self.read(text, scope, self.scanner)
         return intake
 
-    cdef Intake read(self, text, str scope, scanner):
+    cdef Intake read(self, text, str scope, Scanner scanner):
         """The triples of a text, each once."""
         cdef Intake intake
         try:

@@ -5,7 +5,7 @@ handed to `scan_lines` always ends with a line end, which no term can contain, s
 `scanner_bytes`); an incomplete last line waits in `carry`. Input is read in place.
 
 Columns, one row a kept statement: s, p, o, g (-1: the default graph), index (the statement's place among all valid ones, from
-0) and line (from 1). They lie in growing arrays here and are copied once, when a call returns.
+0), line (from 1) and sign, which only a `PatchScanner` writes. They lie in growing arrays here and are copied once, when a call returns.
 
 Repeats are cheap: an IRI equal to the last subject is not looked at again, and p is found in a small table of recent ones.
 Each of these knows which came after it last, and the object it had last: if the text goes on with the same bytes, they
@@ -25,10 +25,10 @@ from libc.string cimport memcmp, memcpy, memset
 from millstream.kernels.dictionary cimport Dictionary
 from millstream.kernels.dictionary_values cimport BLANK, IRI
 from millstream.kernels.elements cimport Intake
-from millstream.kernels.scanner_bytes cimport CLASS, LABEL, Buffer, reserve
+from millstream.kernels.scanner_bytes cimport CLASS, LABEL, reserve
 from millstream.kernels.scanner_grammar cimport (
     GRAPH, NO_DOT, NO_MEMORY, OBJECT, PREDICATE, SUBJECT, TOO_LARGE, TRAILING, TRIPLE_TERM, Fault, Term, fail, free_term,
-    scan_blank, scan_iri, scan_term, skip_blanks,
+    is_line_end, scan_blank, scan_iri, scan_term, skip_blanks,
 )
 from millstream.kernels.scanner_summary cimport Summary
 from millstream.kernels.scanner_reasons import REASONS
@@ -39,26 +39,11 @@ cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
 
 cdef enum:
-    COLUMNS = 6
     RECENT = 256          # places for recent p
-    RECENT_BYTES = 256    # longer ones are not remembered
     SHOWN = 1024          # bytes of a malformed line that are told
     EXPLAINED = 1 << 20   # longer lines are not parsed again for a better reason: the other parser refuses long terms
     LONGEST_NAME = 8 << 20  # an IRI or label: the other parser holds no longer ones, and formats must not differ
     CELLS_BYTES = 1 << 16   # of lines that are made of cells at a time: few enough to stay in the cache
-
-cdef struct Recent:
-    uint8_t bytes[RECENT_BYTES]
-    int64_t length
-    int64_t term_id      # of the epoch, or -1
-    int64_t epoch
-    uint32_t number      # in the summary
-    Recent *next         # the one after it, when it came last; NULL: none
-    int64_t text         # the number of the text in which it last had an IRI as object
-    const uint8_t *o     # that IRI as written there
-    int64_t o_length
-    int64_t o_id         # or -1; no epoch ends within a text
-
 
 cdef struct Cells:
     # A column of texts as Arrow has them, and one of them.
@@ -110,27 +95,6 @@ class Scanned:
 cdef class Scanner:
     """Reads one text, cut anywhere."""
 
-    cdef readonly Dictionary dictionary
-    cdef readonly bint graphs
-    cdef readonly int64_t lines, statements, kept, carried, comments
-    cdef readonly int64_t literal_bytes
-    cdef Summary summary
-    cdef object scope_bytes, scope_text
-    cdef readonly list errors
-    cdef const uint8_t *scope
-    cdef int64_t scope_length, longest_name
-    cdef Buffer carry
-    cdef bint after_return, busy
-    cdef Term s, p, o, g
-    cdef const uint8_t *last_s        # as written in the text being read, or NULL
-    cdef int64_t last_s_length, s_id, p_id, o_id
-    cdef int64_t text                 # the number of the text being read
-    cdef uint32_t p_number            # in the summary
-    cdef Recent *recent
-    cdef Recent *last_p               # of the statement before, or NULL
-    cdef int64_t *columns[COLUMNS]
-    cdef int64_t rows, room
-
     def __cinit__(self, Dictionary dictionary not None, *, bint graphs=False, Summary summary=None, str scope="",
                   int64_t literal_bytes=1 << 31):
         self.dictionary = dictionary
@@ -171,10 +135,10 @@ cdef class Scanner:
         try:
             errors = []
             self.rows = 0
-            while last > 0 and p[last - 1] != c'\n' and p[last - 1] != c'\r':
+            while last > 0 and p[last - 1] != c'\n' and (self.signed or p[last - 1] != c'\r'):
                 last -= 1
             if self.carried and last > 0:
-                while p[first] != c'\n' and p[first] != c'\r':
+                while p[first] != c'\n' and (self.signed or p[first] != c'\r'):
                     first += 1
                 first += 1
                 self.keep(p, first)
@@ -193,7 +157,7 @@ cdef class Scanner:
         finally:
             self.busy = False
 
-    def whole(self, text not None, str scope=""):
+    cpdef Intake whole(self, text, str scope=""):
         """A whole small text at once, as the triples of one element, each once; errors are in `errors`.
 
         For scanners that read nothing but such texts: lines and statements are counted anew, graphs are not told. Labels of blank
@@ -206,7 +170,9 @@ cdef class Scanner:
         if isinstance(text, str):
             p = PyUnicode_AsUTF8AndSize(text, &size)
         else:
-            data = <bytes?>text
+            if not isinstance(text, bytes):
+                raise TypeError(f"expected text, got {text!r}")
+            data = text
             p = data
             size = len(data)
         if self.busy or self.carried:
@@ -217,10 +183,13 @@ cdef class Scanner:
             self.errors = None
             errors = []
             self.rows = self.lines = self.statements = 0
-            self.keep(<const uint8_t *>p, size)
-            self.keep(b"\n", 1)
-            self.carried = 0
-            self.scan_lines(self.carry.data, self.carry.data + size + 1, errors)
+            if size and p[size - 1] == c'\n':
+                self.scan_lines(<const uint8_t *>p, <const uint8_t *>p + size, errors)
+            else:
+                self.keep(<const uint8_t *>p, size)
+                self.keep(b"\n", 1)
+                self.carried = 0
+                self.scan_lines(self.carry.data, self.carry.data + size + 1, errors)
             self.after_return = False
             if errors:
                 self.errors = errors
@@ -413,7 +382,7 @@ cdef class Scanner:
             if p[0] != c'.':
                 return fail(fault, p, NO_DOT)
         p = skip_blanks(p + 1)
-        if p[0] != c'\n' and p[0] != c'\r' and p[0] != c'#':
+        if (p[0] != c'\n' and p[0] != c'\r' and p[0] != c'#') or (self.signed and not is_line_end(p)):
             return fail(fault, p, TRAILING)
         if (self.o.length > self.longest_name or self.p.length > self.longest_name) and self.has_large_term():
             return fail(fault, p, TOO_LARGE)
@@ -550,6 +519,7 @@ cdef class Scanner:
         self.columns[3][row] = g_id
         self.columns[4][row] = self.statements
         self.columns[5][row] = self.lines
+        self.columns[6][row] = self.sign
         self.rows += 1
         self.kept += 1
         return True

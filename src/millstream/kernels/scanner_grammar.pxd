@@ -73,6 +73,11 @@ cdef inline const uint8_t *skip_blanks(const uint8_t *p) noexcept nogil:
     return p
 
 
+cdef inline bint is_line_end(const uint8_t *p) noexcept nogil:
+    """Whether a line feed is here, perhaps behind a carriage return."""
+    return p[0] == c'\n' or (p[0] == c'\r' and p[1] == c'\n')
+
+
 cdef inline const uint8_t *scan_unusual_iri(const uint8_t *p, Term *term, Fault *fault) noexcept nogil:
     """As scan_iri: unescapes into `term.iri`, which then holds the brackets too, and checks what came out."""
     cdef const uint8_t *start = p

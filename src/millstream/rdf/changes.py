@@ -16,7 +16,7 @@ from millstream.limits import Limits
 from millstream.rdf.blanks import BlankScope
 from millstream.rdf.bounds import read_whole
 from millstream.rdf.element import Rejections
-from millstream.rdf.inputs import ByteStream, Readable
+from millstream.rdf.inputs import ByteStream
 from millstream.rdf.statements import Change
 from millstream.rdf.timing import TimeKind, parse_time_option
 
@@ -42,23 +42,21 @@ def check_change_options(format: str | None, time: str | None) -> None:
         raise OptionError(f"time {time!r} is not for changes; use rate:N or arrival, or give none")
 
 
-def changes_in(
-    raw: Readable, format: str | None, base: str | None, rejections: Rejections, scope: BlankScope, limits: Limits
-) -> Iterator[Change]:
-    """The changes of one file; its name or its content tells the format, unless it is given."""
-    stream = ByteStream(raw, rejections)
-    ending = PurePath(rejections.source).name.lower().removesuffix(".gz").rpartition(".")[2]
+def format_of_changes(stream: ByteStream, format: str | None, name: str) -> str | None:
+    """The format that was named, or that a file's name or its content tells; None if there is nothing in it."""
+    ending = PurePath(name).name.lower().removesuffix(".gz").rpartition(".")[2]
     chosen = format or _ENDINGS.get(ending)
     if chosen is None:
         head = stream.beginning(1 << 16)
-        if not head.strip():
-            return
-        chosen = _told_by(head, rejections.source)
-    if chosen == "rdfpatch":
-        from millstream.rdf.patches import read_patch
+        return _told_by(head, name) if head.strip() else None
+    return chosen
 
-        yield from read_patch(stream, scope, rejections, base=base, limits=limits)
-    elif (text := read_whole(stream, limits, rejections)) is not None:
+
+def updates_in(
+    stream: ByteStream, base: str | None, rejections: Rejections, scope: BlankScope, limits: Limits
+) -> Iterator[Change]:
+    """The changes of SPARQL Update data."""
+    if (text := read_whole(stream, limits, rejections)) is not None:
         from millstream.rdf.updates import read_update
 
         yield from read_update(text, scope, rejections, base=base, limits=limits)

@@ -2,20 +2,17 @@
 
 `A s p o [g] .` adds and `D s p o [g] .` deletes; `PA` and `PD` set and drop prefixes, header lines `H` are passed over.
 The changes of a transaction (`TX` ... `TC`) come when it commits, those of an aborted one (`TA`) never; one that the
-text ends in is set aside. Memory holds one transaction.
+text ends in is set aside. Memory holds one transaction. Most lines never come here: see `millstream.ingest.patching`.
 """
 
 from __future__ import annotations
 
+import enum
 import re
-from collections.abc import Iterator
 
 from millstream.errors import DataError
 from millstream.limits import Limits
 from millstream.rdf.blanks import BlankScope
-from millstream.rdf.bounds import ByteSource
-from millstream.rdf.documents import text_lines
-from millstream.rdf.element import Rejections
 from millstream.rdf.prologue import Prologue
 from millstream.rdf.statements import Change
 
@@ -28,48 +25,54 @@ _PREFIX = re.compile(rb'"?(?P<name>[^\s":<>]*+):?"?\s++[<"](?P<iri>[^<>"\s]*+)[>
 _SYSTEM_NODE = re.compile(rb"<(_:[^<>\s]++)>")
 
 
-def read_patch(
-    source: ByteSource, scope: BlankScope, rejections: Rejections, *, base: str | None, limits: Limits
-) -> Iterator[Change]:
-    """The changes of an RDF Patch."""
-    prologue = Prologue(base, limits)
-    # The changes of the open transaction, and the line it began on.
-    waiting: list[Change] = []
-    began: int | None = None
-    for number, line in text_lines(source, limits, rejections):
+class Transaction(enum.Enum):
+    """What lines say about transactions."""
+
+    BEGIN = "begin"
+    COMMIT = "commit"
+    ABORT = "abort"
+
+
+class Patch:
+    """The lines of one RDF Patch: the prefixes in force, and whether a transaction is open."""
+
+    def __init__(self, scope: BlankScope, *, base: str | None, limits: Limits) -> None:
+        self._scope = scope
+        self._prologue = Prologue(base, limits)
+        self.began: int | None = None
+        """The line on which the open transaction began."""
+
+    def take(self, number: int, line: bytes) -> Change | Transaction | None:
+        """What a line says; raises DataError for what is none."""
         text = line.strip()
         if not text or text.startswith(b"#"):
-            continue
+            return None
         row = _ROW.fullmatch(text)
-        try:
-            match row["code"] if row else None:
-                case b"A" | b"D" if row:
-                    change = _change(row, prologue, scope, number)
-                    if began is None:
-                        yield change
-                    else:
-                        waiting.append(change)
-                case b"PA" | b"PD" if row:
-                    _prefix(row, prologue)
-                case b"TX" | b"TB":
-                    if began is not None:
-                        raise DataError(f"a transaction is already open since line {began}")
-                    began = number
-                case b"TC" | b"TA" if row:
-                    if began is None:
-                        raise DataError("no transaction is open")
-                    if row["code"] == b"TC":
-                        yield from waiting
-                    waiting, began = [], None
-                case b"H":
-                    pass
-                case _:
-                    raise DataError("not a line of RDF Patch: it begins with A, D, H, PA, PD, TX, TC or TA")
-        except DataError as error:
-            rejections.reject(error.reason, line=number, column=1, text=line)
-    if began is not None:
-        reason = f"the transaction is not committed: its {len(waiting)} changes are left out"
-        rejections.reject(reason, line=began, column=1, text="TX .")
+        match row["code"] if row else None:
+            case b"A" | b"D" if row:
+                return _change(row, self._prologue, self._scope, number)
+            case b"PA" | b"PD" if row:
+                _prefix(row, self._prologue)
+            case b"TX" | b"TB":
+                if self.began is not None:
+                    raise DataError(f"a transaction is already open since line {self.began}")
+                self.began = number
+                return Transaction.BEGIN
+            case b"TC" | b"TA" if row:
+                if self.began is None:
+                    raise DataError("no transaction is open")
+                self.began = None
+                return Transaction.COMMIT if row["code"] == b"TC" else Transaction.ABORT
+            case b"H":
+                pass
+            case _:
+                raise DataError("not a line of RDF Patch: it begins with A, D, H, PA, PD, TX, TC or TA")
+        return None
+
+
+def not_committed(changes: int) -> str:
+    """Why the changes of a transaction in which the text ends do not come."""
+    return f"the transaction is not committed: its {changes} changes are left out"
 
 
 def _change(row: re.Match[bytes], prologue: Prologue, scope: BlankScope, line: int) -> Change:
