@@ -150,6 +150,9 @@ class Director:
         for _ in range(self.chance.choice([3, 8, 15, 25])):
             at_ms = time_of(at) + self.chance.choice([0, 0, 0, 1, 1, 2, 5])
             after = max(at, tick(at_ms, self.chance.choice([EXPIRY, ELEMENT, ELEMENT, ELEMENT, ELEMENT, GRID])))
+            ends = [end for end in self.held.ends(FOREVER) if end > at and end & 3 == GRID]
+            if ends and self.chance.random() < 0.2:
+                after = ends[0]
             # What happens at a tick other than that of elements is one change.
             at = tick(time_of(at) + 1, ELEMENT) if after == at and at & 3 != ELEMENT else after
             number += 1
@@ -168,8 +171,12 @@ class Director:
         return found
 
     def happening(self, at: int) -> Enter | Quad | Sent:
+        ending = [(source, t) for source, ours in self.held.sources.items() for t, until in ours.items() if until == at]
         self.held.pass_time(at)
         found = self._happening(at)
+        if ending and self.chance.random() < 0.5:
+            # What ends on a grid may go on there.
+            found = Enter(*self.chance.choice(ending), tick(time_of(at) + 2, GRID), 1)
         self.held.take(found, at)
         return found
 
