@@ -174,7 +174,7 @@ class Director:
         ending = [(source, t) for source, ours in self.held.sources.items() for t, until in ours.items() if until == at]
         self.held.pass_time(at)
         found = self._happening(at)
-        if ending and self.chance.random() < 0.5:
+        if ending and at & 3 == GRID and self.chance.random() < 0.5:
             # What ends on a grid may go on there.
             found = Enter(*self.chance.choice(ending), tick(time_of(at) + 2, GRID), 1)
         self.held.take(found, at)
