@@ -1,11 +1,13 @@
 """The flow led by hand: random plans over random arrivals, against evaluating the plans anew at every change.
 
 What a plan's deltas sum up to is what there is, every change is consolidated, in order, and the same however arrivals were
-cut; plans come and go, and everything is restored from what its leaves hold in between.
+cut; plans come and go, and everything is restored from what its leaves hold in between. `python -m tests.fuzz.flows SEED`
+shows a case.
 """
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
@@ -292,9 +294,12 @@ def arrivals_of(rows: list[tuple[int, ...]]) -> Arrivals:
 
 def flow(chance: Random) -> None:
     """One random case, led in three ways."""
-    events = Director(chance).events()
-    last = events[-1].at + tick(20, EXPIRY)
     model = Model()
+    _run(Director(chance, model).events(), model, chance)
+
+
+def _run(events: list[Event], model: Model, chance: Random) -> None:
+    last = events[-1].at + tick(30, EXPIRY)
     try:
         wanted = recomputed(events, last, model)
     except TooManyError:
@@ -305,8 +310,12 @@ def flow(chance: Random) -> None:
             # Few solutions are many: sub-queries are put together with the rest in the middle of it all.
             subquery._FEW = chance.choice([2, few])
             Driven(wanted, model, chance).run(events, last)
-    except Exception as error:
-        error.add_note("\n".join(map(repr, events)))
-        raise
     finally:
         subquery._FEW = few
+
+
+if __name__ == "__main__":
+    seeded, evaluated = Random(int(sys.argv[1])), Model()
+    happened = Director(seeded, evaluated).events()
+    print(*happened, sep="\n")
+    _run(happened, evaluated, seeded)

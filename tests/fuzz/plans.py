@@ -42,14 +42,15 @@ class Author:
     def __init__(self, chance: Random) -> None:
         self.chance = chance
         self.names = Names("")
-        self.nodes = [NamedNode(f"http://x/{name}") for name in "abc"]
-        self.predicates = [NamedNode(f"http://x/{name}") for name in "pq"[: chance.choice([1, 2, 2])]]
+        # Few terms: what does not match tells little.
+        self.nodes = [NamedNode(f"http://x/{name}") for name in "abc"[: chance.choice([2, 2, 3])]]
+        self.predicates = [NamedNode(f"http://x/{name}") for name in "pq"[: chance.choice([1, 1, 2])]]
         family = [text for text in FAMILIES[chance.choice(list(FAMILIES))] if text is not None and text[0] != "_"]
-        small = [f'"{number}"^^<{XSD}integer>' for number in range(4)]
-        some = chance.sample(family, min(4, len(family))) if chance.random() < 0.6 else small
+        small = [f'"{number}"^^<{XSD}integer>' for number in range(2)]
+        some = chance.sample(family, min(2, len(family))) if chance.random() < 0.6 else small
         self.values: list[Term] = [term_of(text) for text in dict.fromkeys(some)]
         self.parts: dict[int, n.Arriving] = {}
-        self.sources = chance.sample(SOURCES, chance.choice([1, 2, 2, 3]))
+        self.sources = chance.sample(SOURCES, chance.choice([1, 1, 2, 3]))
 
     def one(self, *choices: T) -> T:
         return self.chance.choice(choices)
@@ -68,7 +69,7 @@ class Author:
         return self.one(*self.predicates)
 
     def value(self) -> Term:
-        return self.one(*self.nodes, *self.values, *self.values)
+        return self.one(*self.nodes, *self.values)
 
     # Expressions
 
@@ -92,7 +93,9 @@ class Author:
                 return leaf()
 
     def test(self, variables: Sequence[Variable], depth: int = 1) -> a.Expression:
-        """A condition."""
+        """A condition, of which many let most rows pass: nothing happens above one that lets none."""
+        if depth and not self.is_one_in(3):
+            return a.Or(self.test(variables, 0), a.Comparison("!=", self.one(*variables, self.value()), self.value()))
         if depth:
             match self.chance.randrange(6):
                 case 0:
@@ -115,29 +118,45 @@ class Author:
     # Leaves
 
     def pattern(self, variables: Sequence[Any], source: Source) -> SourcedPattern:
-        if self.is_one_in(10):
+        if self.is_one_in(12):
             return SourcedPattern(a.TriplePattern(self.subject(), self.predicate(), self.value()), source)
-        subject: Any = self.one(*variables, *variables, self.subject())
-        predicate: Any = self.one(*variables) if self.is_one_in(5) else self.predicate()
-        value: Any = self.one(*variables, *variables, *variables, self.value())
+        one, *others = self.chance.sample(list(variables), len(variables))
+        other = self.one(one, *others * 5) if others else one
+        subject: Any = self.subject() if self.is_one_in(6) else one
+        predicate: Any = self.one(*variables) if self.is_one_in(6) else self.predicate()
+        value: Any = self.value() if self.is_one_in(6) else other
         return SourcedPattern(a.TriplePattern(subject, predicate, value), source)
 
     def conjunction(self) -> n.Solutions:
         variables: list[Any] = [*self.some(VARIABLES, 2), *[BlankNode("b")] * self.is_one_in(8)]
-        patterns = [self.pattern(variables, self.one(*self.sources)) for _ in range(self.one(1, 1, 2, 2, 3))]
-        if self.is_one_in(6):
+        patterns = [self.pattern(variables, self.one(*self.sources)) for _ in range(self.one(1, 1, 1, 2, 2, 3))]
+        shape = self.chance.randrange(12)
+        if shape == 0:
             patterns = self.with_dataset_below()
+        elif shape < 4:
+            patterns = self.in_parts()
         whole = Conjunction(tuple(patterns), (), ())
         named = [v for v in whole.variables if isinstance(v, Variable)]
-        filters = tuple(self.test([*named, *VARIABLES[: self.is_one_in(8)]]) for _ in range(self.one(0, 0, 0, 1, 2)))
+        filters = tuple(self.filter_of(patterns, named) for _ in range(self.one(0, 0, 0, 1, 1, 2)))
         projection = self.one(tuple(named), tuple(named), self.some(named), (*self.some(named), Variable("never")))
         return n.Solutions(Conjunction(whole.patterns, filters, projection))
+
+    def filter_of(self, patterns: Sequence[SourcedPattern], named: Sequence[Variable]) -> a.Expression:
+        """Of all variables, of those of one pattern, or of one that nothing binds."""
+        ours = [v for v in self.one(*patterns).variables if isinstance(v, Variable)]
+        return self.test(self.one(named, ours, ours, [*named, *VARIABLES[: self.is_one_in(4)]]))
+
+    def in_parts(self) -> list[SourcedPattern]:
+        """Patterns that share nothing, or not all."""
+        some = self.chance.sample(VARIABLES, 4)
+        return [self.pattern(some[i : i + 2], self.one(*self.sources)) for i in (0, 2, *self.some((0, 2)))]
 
     def with_dataset_below(self) -> list[SourcedPattern]:
         """A window joined with what may be a sub-query of a dataset that is joined apart."""
         one, two, three, four = self.chance.sample(VARIABLES, 4)
-        graph = self.one(*GRAPHS)
-        ends: list[tuple[Any, Any, Source]] = [(one, two, self.one(*WINDOWS)), (two, three, graph), (three, four, graph)]
+        window, graph = self.one(*WINDOWS), self.one(*GRAPHS)
+        self.sources = list(dict.fromkeys([*self.sources, window, graph]))
+        ends: list[tuple[Any, Any, Source]] = [(one, two, window), (two, three, graph), (three, four, graph)]
         ends.append((four, self.value(), graph))
         return [SourcedPattern(a.TriplePattern(s, self.predicate(), o), source) for s, o, source in ends]
 

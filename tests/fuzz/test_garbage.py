@@ -12,7 +12,7 @@ RUNS = {
     "scanner": 1500,
     "join": 1500,
     "merge": 1500,
-    "flow": 100,
+    "flow": 60,
     "engine": 200,
     "queries": 60,
     "readers": 150,
