@@ -96,15 +96,6 @@ class Core(Processing):
         """Whether anything has happened, so that there is a time."""
         return self.before > NEVER
 
-    @property
-    def now_tick(self) -> int:
-        """The tick of something that happens now: among the elements of this millisecond, unless that is over.
-
-        Before anything has happened the clock shows t0, and what comes may be earlier: it is before all of that.
-        """
-        now = tick(time_of(max(self.before - 1, NEVER)), ELEMENT)
-        return now if self.before <= now + 1 else self.before
-
     def begin(self, at_ms: int) -> None:
         """Time begins, with something that was constructed before any input had a time: what comes earlier is late."""
         self.before = tick(at_ms, ELEMENT) + 1

@@ -13,7 +13,7 @@ from millstream.engine.datasets import Triples
 from millstream.engine.reporting import ChangeReporter, CloseReporter, Emit, EverythingReporter
 from millstream.kernels.answer_set import AnswerSet, summed
 from millstream.kernels.emission import Receiver, Reporter
-from millstream.kernels.run import Emitter
+from millstream.kernels.run import RunOutput
 from millstream.language import algebra as a
 from millstream.operators import stored
 from millstream.operators.layout import Root
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from millstream.engine.run import QueryRun
 
 
-class Outlet(Emitter):
+class Outlet(RunOutput):
     """What is reported of one plan's answers."""
 
     def __init__(self, run: QueryRun, query: a.Query, root: Root, emit: Emit | Receiver) -> None:

@@ -3,8 +3,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from millstream.kernels.deltas import Deltas
-from millstream.kernels.deltas import Bound
+from millstream.kernels.deltas import Bound, Deltas
 from millstream.kernels.merge import TimeMerge
 from millstream.kernels.parts import Column, Found, Part
 from millstream.kernels.sieve import Sieve

@@ -41,6 +41,7 @@ cdef class Processing:
     cdef object release
     cdef int64_t until_housekeeping
 
+    cdef int64_t tick_now(self) noexcept
     cpdef int process_element(self, Stream stream, Intake intake, int64_t at_ms) except -1
     cpdef int process_change(self, graph, Intake triples, bint insert, int64_t at_ms) except -1
     cpdef int hand_on(self, Stream stream, Elements batch, int64_t elements, int64_t triples) except -1

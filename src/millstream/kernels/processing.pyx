@@ -11,6 +11,7 @@ from millstream.kernels.graph cimport TripleSet
 from millstream.kernels.order cimport EventOrder
 from millstream.kernels.readers cimport GraphReaders, StreamReaders
 from millstream.kernels.scanner cimport Scanner
+from millstream.kernels.window cimport tick_of
 
 cdef enum:
     HOUSEKEEPING_EVERY = 4096
@@ -54,6 +55,18 @@ cdef class Processing:
     @lock.setter
     def lock(self, mutex):
         self.mutex, self.acquire, self.release = mutex, mutex.acquire, mutex.release
+
+    @property
+    def now_tick(self):
+        """The tick of something that happens now: among the elements of this millisecond, unless that is over.
+
+        Before anything has happened the clock shows t0, and what comes may be earlier: it is before all of that.
+        """
+        return self.tick_now()
+
+    cdef int64_t tick_now(self) noexcept:
+        cdef int64_t now = tick_of(max(self.before - 1, NEVER) >> 2, PHASE)
+        return now if self.before <= now + 1 else self.before
 
     # Streams
 
@@ -209,7 +222,7 @@ cdef class Entrance:
         if core.pending.may_overflow() or (core.repeating and at_ms is not None and self.engine.has_gap(at_ms)):
             self.engine.offer_change(graph, intake, insert, at_ms)
         elif at_ms is None:
-            core.change_graph(graph, intake, insert, core.now_tick)
+            core.change_graph(graph, intake, insert, core.tick_now())
             core.happened(1)
         elif self.order.passes(at_ms):
             core.process_change(graph, intake, insert, at_ms)

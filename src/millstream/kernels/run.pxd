@@ -8,7 +8,7 @@ from millstream.kernels.emission cimport Reporter
 from millstream.kernels.flow cimport Flow
 
 
-cdef class Emitter:
+cdef class RunOutput:
     """One query's end of a run."""
 
     cdef readonly Reporter reporter

@@ -6,7 +6,7 @@ from millstream.kernels.elements import Elements, Intake
 from millstream.kernels.emission import Reporter
 from millstream.kernels.flow import Flow
 
-class Emitter:
+class RunOutput:
     reporter: Any
     feeds: str | None
 

@@ -15,7 +15,7 @@ from millstream.kernels.flow cimport Flow
 cdef int64_t NEVER = -(<int64_t>1 << 62)
 
 
-cdef class Emitter:
+cdef class RunOutput:
     """One query's end of a run: what becomes of its solutions goes to its reporter."""
 
     def report_to(self, Reporter reporter not None):
@@ -51,8 +51,8 @@ cdef class Run:
             self.elements_apart(batch)
             return 0
         for outlet in self.closing:
-            if (<Closing?>(<Emitter?>outlet).reporter).closes_at == NEVER and batch.stream in outlet.streams:
-                (<Emitter>outlet).reporter.first_element(batch.at_ms[0])
+            if (<Closing?>(<RunOutput?>outlet).reporter).closes_at == NEVER and batch.stream in outlet.streams:
+                (<RunOutput>outlet).reporter.first_element(batch.at_ms[0])
         last = batch.last_of()
         self.contents.take(batch, last)
         self.contents.pass_time(last)
@@ -97,7 +97,7 @@ cdef class Run:
         """Hands on what has become of the solutions; `first`: by a change that may be the first to concern these."""
         cdef tuple found = self.operator.drain(upto)
         cdef Deltas deltas
-        cdef Emitter emitter
+        cdef RunOutput emitter
         cdef Py_ssize_t place
         cdef bint any_first = bool(first)
         if len(found) != len(self.outlets):
