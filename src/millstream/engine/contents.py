@@ -142,7 +142,7 @@ class Contents(ContentChanges):
         wanted = None if inputs is None else set(map(id, inputs))
         for place, i in enumerate(self.inputs):
             if i.operator is None and i.graph == graph and (wanted is None or id(i) in wanted):
-                self.graph_changed(i.matcher.patterns, place, triples, at_tick, op)
+                self.graph_changed(i.matcher.together, place, triples, at_tick, op)
 
     def take_rows(self, rows: GraphRows) -> None:
         """Collects changes of a graph that are meant for patterns already."""

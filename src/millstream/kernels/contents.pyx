@@ -86,11 +86,11 @@ cdef class ContentChanges:
 
     def graph_changed(self, Patterns patterns not None, int source, triples, int64_t at_tick, int op):
         """Triples enter (op 1) or leave (-1) a graph."""
-        cdef cnp.ndarray given = np.ascontiguousarray(triples, np.int64)
+        cdef cnp.ndarray given = np.ascontiguousarray(np.asarray(triples, np.int64).reshape(-1, 3))
         cdef const int64_t* words = <const int64_t*>cnp.PyArray_DATA(given)
         cdef int64_t i
         cdef int64_t row[4]
-        patterns.match(given)
+        patterns.among_triples(words, len(given))
         for i in range(patterns.size):
             row[0] = patterns.pattern[i]
             memcpy(row + 1, words + 3 * patterns.row[i], 3 * sizeof(int64_t))

@@ -7,7 +7,7 @@ a look at every step.
 from libc.stdint cimport int64_t
 
 from millstream.kernels.agenda cimport FOREVER
-from millstream.kernels.deltas cimport PATTERN, Arrivals, Deltas, Operator
+from millstream.kernels.deltas cimport ALIKE, PATTERN, Arrivals, Deltas, Operator
 from millstream.kernels.leaf cimport Leaf
 
 
@@ -85,11 +85,11 @@ cdef class Flow:
         cdef list touched = []
         try:
             while first < rows.length:
-                leaf = self.leaf_of(pattern[first])
+                leaf = self.leaf_of(pattern[first] & ~ALIKE)
                 last = first + 1
                 if leaf is not None:
                     low, high = leaf.first, leaf.first + leaf.patterns
-                    while last < rows.length and low <= pattern[last] < high:
+                    while last < rows.length and low <= pattern[last] & ~ALIKE < high:
                         last += 1
                     if not leaf.touched:
                         leaf.touched = True
