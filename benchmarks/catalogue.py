@@ -30,6 +30,7 @@ _PARTS = {
     "footprint": "footprint",
     "scaling": "scaling",
     "hubs": "hubs",
+    "labelled": "labelled",
     "sharing": "sharing",
 }
 _SPARK_PARTS = ("throughput", "peers", "cells", "latency", "recovery")

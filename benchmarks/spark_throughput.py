@@ -62,7 +62,9 @@ def run(effort: Effort, progress: Progress) -> Part:
             began = time.perf_counter()
             # One that keeps little and one that sends most of what it reads to cells: Java compiles what each of them needs.
             for name in names[:2] if effort == "smoke" else ("Q6", "Q1"):
-                run_job(plan(spark, QUERIES[name], size.window, folder / "data", size.files_a_trigger), folder / f"warm-{name}")
+                run_job(
+                    plan(spark, QUERIES[name], size.window, folder / "data", size.files_a_trigger), folder / f"warm-{name}"
+                )
             warmed_s = time.perf_counter() - began
             rows = [_measure(spark, name, files, folder, size, part, progress) for name in names]
     speeds = [row[:7] for row in rows]
