@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from benchmarks import catalogue, charts, report, running
-from benchmarks.catalogue import ENGINE, PAPERS, Benchmark
+from benchmarks.catalogue import ENGINE, PAPERS, PEERS, Benchmark
 from benchmarks.report import Part, Plot, Series, Table
 
 EMBEDDED = [
     *(pytest.param(benchmark, id=benchmark.name, marks=pytest.mark.slow) for benchmark in catalogue.chosen([PAPERS])),
-    *(pytest.param(benchmark, id=benchmark.name) for benchmark in catalogue.chosen([ENGINE])),
+    *(pytest.param(benchmark, id=benchmark.name) for benchmark in catalogue.chosen([ENGINE, PEERS])),
 ]
 
 
