@@ -42,8 +42,7 @@ def run(effort: Effort, progress: Progress) -> Part:
     part.data.append(f"seeded universities after LUBM, {len(triples):,} triples")
     for each in (1, size.together):
         elements = [Element(k, triples[k : k + each]) for k in range(0, len(triples), each)]
-        chosen = {name: command for name, command in engines.items() if each > 1 or name != "dbsp"}
-        beside, rows = Beside(chosen, part), list[list[Cell]]()
+        beside, rows = Beside(engines, part), list[list[Cell]]()
         for window in size.windows:
             for name, patterns in QUERIES.items():
                 progress(f"{name}, window of {window:,}, elements of {each:,}")

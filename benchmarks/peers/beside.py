@@ -13,7 +13,7 @@ OURS = "millstream"
 HANDED = [
     "millstream is given terms and gives terms; the others are handed numbers, of the triples that match, and spell nothing",
     "windows are worked out for the others: their time is that of the dataflow and of feeding it",
-    "differential-dataflow runs once for 10,000 elements and tells what each brought; dbsp runs once for each element",
+    "differential-dataflow runs once for 10,000 elements and tells what each of them brought",
 ]
 
 
