@@ -1,8 +1,8 @@
 """Which benchmarks there are.
 
 A module of `benchmarks/experiments` is an experiment of the group `papers` by being there, named after its file. The parts
-that measure the engine alone, and those on Spark, are listed. Each is a module with `ABOUT`, `run(effort, progress)` and
-mostly `SIZES`, a size an effort.
+that measure the engine alone, those beside engines in Rust, and those on Spark, are listed. Each is a module with `ABOUT`,
+`run(effort, progress)` and mostly `SIZES`, a size an effort.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from pathlib import Path
 from types import ModuleType
 
 EXPERIMENTS = Path(__file__).resolve().parent / "experiments"
-PAPERS, ENGINE, SPARK = "papers", "engine", "spark"
+PAPERS, ENGINE, PEERS, SPARK = "papers", "engine", "incremental-peers", "spark"
 GROUPS = {
     PAPERS: "the experiments of the source papers, beside peers",
     ENGINE: "parts of the engine alone, beside prototypes and a store",
+    PEERS: "beside incremental engines in Rust, which cargo builds",
     SPARK: "the pipeline on Spark",
 }
 _PARTS = {
@@ -30,8 +31,10 @@ _PARTS = {
     "footprint": "footprint",
     "scaling": "scaling",
     "hubs": "hubs",
+    "labelled": "labelled",
     "sharing": "sharing",
 }
+_PEER_PARTS = ("joins", "edits", "counts")
 _SPARK_PARTS = ("throughput", "peers", "cells", "latency", "recovery")
 
 
@@ -52,6 +55,7 @@ def benchmarks() -> dict[str, Benchmark]:
     files = sorted(path.stem for path in EXPERIMENTS.glob("*.py") if path.stem != "__init__")
     found = [Benchmark(stem.replace("_", "-"), PAPERS, f"benchmarks.experiments.{stem}") for stem in files]
     found += [Benchmark(name, ENGINE, f"benchmarks.{module}") for name, module in _PARTS.items()]
+    found += [Benchmark(f"peers-{name}", PEERS, f"benchmarks.peers_{name}") for name in _PEER_PARTS]
     found += [Benchmark(f"spark-{name}", SPARK, f"benchmarks.spark_{name}") for name in _SPARK_PARTS]
     return {benchmark.name: benchmark for benchmark in found}
 

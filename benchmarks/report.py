@@ -23,6 +23,8 @@ PROJECT = Path(__file__).resolve().parent.parent
 PACKAGES = ("millstream", "numpy", "pyarrow", "pyspark", "pyoxigraph", "rdflib", "duckdb", "Cython", "matplotlib")
 
 Cell = str | int | float | None
+BEGUN: list[Part] = []
+"""What was made since a benchmark began: a run that is stopped keeps it as it is then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,9 @@ class Part:
     failed: str = ""
     """What went wrong, if it did; then there is nothing else."""
     wall_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        BEGUN.append(self)
 
 
 def shown(value: Cell) -> str:

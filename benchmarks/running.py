@@ -1,16 +1,19 @@
 """Runs benchmarks one after another and keeps what each found: what `millstream bench` calls.
 
 Every benchmark gets a report as soon as it has ended, for they take minutes. One that fails is reported as such and the
-others go on.
+others go on. When a run is stopped, the benchmark under way is reported as far as it came.
 """
 
 from __future__ import annotations
 
 import shlex
+import signal
 import sys
+import threading
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks import catalogue, charts, report
@@ -29,6 +32,7 @@ def run_one(benchmark: Benchmark, effort: Effort, progress: Progress) -> Part:
     if effort == "huge" and effort not in getattr(module, "SIZES", ()):
         effort = "full"
     progress.begin(benchmark.name)
+    report.BEGUN.clear()
     began = time.perf_counter()
     try:
         part: Part = module.run(effort, progress)
@@ -44,7 +48,8 @@ def run(benchmarks: Sequence[Benchmark], effort: Effort, output: Path | None = N
     group = catalogue.whole_group(benchmarks)
     folder = output or (KEPT if group and effort in ("full", "huge") else PASSING)
     parts: list[Part] = []
-    with Progress(len(benchmarks)) as progress:
+    stopped: KeyboardInterrupt | None = None
+    with stoppable(), Progress(len(benchmarks), tells=True) as progress:
         for benchmark in benchmarks:
             described = {**report.machine(), "command": command(), "effort": effort}
             try:
@@ -52,16 +57,46 @@ def run(benchmarks: Sequence[Benchmark], effort: Effort, output: Path | None = N
             except Exception as error:  # whatever it is, the others go on and the report says so
                 traceback.print_exc()
                 part = failed(benchmark, error)
+            except KeyboardInterrupt as error:
+                stopped, part = error, unfinished(benchmark)
+                folder = output or PASSING
             parts.append(part)
             how = report.WALL_TIMES if benchmark.group == catalogue.SPARK else report.CPU_TIMES
             text, _ = report.write(folder, part, described, how, charts.draw(part, folder))
             with progress.paused():
                 print(report.markdown(part), flush=True)
                 print(f"written to {text}", file=sys.stderr)
+            if stopped:
+                break
     print(report.summary(parts))
+    if stopped:
+        print(f"stopped after {len(parts) - 1} of {len(benchmarks)} benchmarks", file=sys.stderr)
+        raise stopped
     if group:
         write_index(folder, group, effort, parts)
     return parts
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Lets SIGTERM stop a run as Ctrl-C does."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop) if threading.current_thread() is threading.main_thread() else None
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
+
+
+def unfinished(benchmark: Benchmark) -> Part:
+    """What the benchmark under way has found so far. It is not kept where whole runs are."""
+    part = next(iter(report.BEGUN), None) or Part(benchmark.name, benchmark.module().ABOUT)
+    part.missing.append("the rest: the run was stopped")
+    return part
 
 
 def failed(benchmark: Benchmark, error: Exception) -> Part:

@@ -13,6 +13,7 @@ import pytest
 
 from benchmarks import catalogue, report, running
 from benchmarks.curves import Curves
+from benchmarks.experiments import linked_data
 from benchmarks.peers import adapter, ours, pathway_adapter
 from benchmarks.peers.contents import Element, sliding
 from benchmarks.peers.leading import Place, lead, per_second
@@ -20,7 +21,7 @@ from benchmarks.peers.pathway_adapter import Heard, Step
 from benchmarks.peers.question import Comparison, Question
 from benchmarks.report import Part
 
-FAKE = Path(__file__).parent / "fake_adapter.py"
+FAKE, MIRROR = (Path(__file__).parent / f"{kind}_adapter.py" for kind in ("fake", "mirror"))
 P, Q = "<http://example.org/p>", "<http://example.org/q>"
 QUESTION = Question([("?a", P, "?b"), ("?b", Q, "?c")])
 QUERY = QUESTION.over(ours.STREAM, "RANGE 15ms")
@@ -139,6 +140,17 @@ def test_an_experiment_takes_adapters_in(name: str, monkeypatch: pytest.MonkeyPa
     for table in tables:
         shown = [row[list(table.columns).index("well")] for row in table.rows]
         assert any(isinstance(value, float) and value > 0 for value in shown)
+
+
+def test_what_is_written_of_graphs_and_streams_is_enough_to_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(adapter.VARIABLE, f"refuses={sys.executable} {FAKE} refuse; mirror={sys.executable} {MIRROR}")
+    monkeypatch.delenv(adapter.PATHWAY_PYTHON, raising=False)
+    part = Part("part", "About it.")
+    linked_data.lead_engines(linked_data.SIZES["smoke"], part)
+    assert [line.split(":")[0] for line in part.missing] == [f"refuses, {name}" for name in linked_data.QUERIES]
+    [table] = part.tables
+    assert table.columns == ("query", "millstream", "mirror")
+    assert all(isinstance(value, float) and value > 0 for row in table.rows for value in row[1:])
 
 
 QUERIES = {

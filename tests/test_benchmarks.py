@@ -1,18 +1,20 @@
 """The benchmarks still run: each at its smallest, its own checks of answers included. No time is asserted."""
 
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchmarks import catalogue, charts, report, running
-from benchmarks.catalogue import ENGINE, PAPERS, Benchmark
+from benchmarks import progress as progress_module
+from benchmarks.catalogue import ENGINE, PAPERS, PEERS, Benchmark
 from benchmarks.report import Part, Plot, Series, Table
 
 EMBEDDED = [
     *(pytest.param(benchmark, id=benchmark.name, marks=pytest.mark.slow) for benchmark in catalogue.chosen([PAPERS])),
-    *(pytest.param(benchmark, id=benchmark.name) for benchmark in catalogue.chosen([ENGINE])),
+    *(pytest.param(benchmark, id=benchmark.name) for benchmark in catalogue.chosen([ENGINE, PEERS])),
 ]
 
 
@@ -91,6 +93,50 @@ def test_a_benchmark_that_fails_is_reported_and_the_others_go_on(tmp_path: Path,
     assert [part.failed for part in parts] == ["ValueError: answers differ", ""]
     assert "FAILED: ValueError: answers differ" in (tmp_path / "hubs.md").read_text()
     assert "found something" in (tmp_path / "parse.md").read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_stopped_keeps_what_it_has(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What has ended where it belongs; what was under way elsewhere, so that it replaces no whole report."""
+
+    def measure(effort: str, progress: report.Progress) -> Part:
+        part = Part("hubs", "About it.", tables=[Table("half", ("a",), [[1]])])
+        if stops:
+            signal.raise_signal(number)
+        return part
+
+    stops = False
+    monkeypatch.setattr("benchmarks.hubs.run", measure)
+    monkeypatch.setattr("benchmarks.sharing.run", measure)
+    monkeypatch.setattr(running, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(running, "PASSING", tmp_path / "passing")
+    monkeypatch.setattr(catalogue, "_PARTS", {"hubs": "hubs", "sharing": "sharing"})
+    running.run(catalogue.chosen([ENGINE]), "full")
+    stops = True
+    with pytest.raises(KeyboardInterrupt):
+        running.run(catalogue.chosen([ENGINE]), "full")
+    assert "**half**" in (tmp_path / "passing" / "hubs.md").read_text()
+    assert "the run was stopped" in (tmp_path / "passing" / "hubs.md").read_text()
+    assert "the run was stopped" not in (tmp_path / "kept" / "hubs.md").read_text()
+    assert "stopped after 0 of 2 benchmarks" in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_a_pipe_is_told_how_far_a_run_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(progress_module, "EVERY_S", 0.0)
+    with report.Progress(2, tells=True) as progress:
+        progress.begin("hubs")
+        progress.expect(3)
+        progress("one shape")
+        progress.end()
+        progress.begin("join")
+    told = [line.split("] ")[1] for line in capsys.readouterr().err.splitlines()]
+    assert told == ["hubs, 1 of 2", "hubs: one shape (1 of 3)", "join, 2 of 2"]
+    with report.Progress() as progress:
+        progress.begin("hubs")
+    assert capsys.readouterr().err == ""
 
 
 def test_a_full_run_of_a_whole_group_is_kept_with_a_page_that_names_all(

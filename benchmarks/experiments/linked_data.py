@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from statistics import median
 
 import millstream as ms
+from benchmarks.curves import Curves
+from benchmarks.peers import adapter
+from benchmarks.peers.contents import Element as Given
+from benchmarks.peers.leading import LED, Place, lead_all
 from benchmarks.recomputing import Recomputing, answer_set
 from benchmarks.report import Cell, Part, Plot, Progress, Series, Table, at_most
 from benchmarks.timing import Effort, apart
@@ -47,12 +52,14 @@ class Size:
     chunk: int
     asked: int
     """How often the store is asked, in datasets up to the paper's."""
+    led: tuple[int, int]
+    """Triples and elements that engines in processes of their own are led through."""
 
 
 SIZES: dict[Effort, Size] = {
-    "smoke": Size((2_000, 4_000), 100, 200, 50, 4),
-    "quick": Size((10_000, 100_000, 1_000_000), 500, 2_000, 100, 20),
-    "full": Size((10_000, 100_000, 1_000_000, 10_000_000), 1_000, 4_000, 100, 40),
+    "smoke": Size((2_000, 4_000), 100, 200, 50, 4, (2_000, 100)),
+    "quick": Size((10_000, 100_000, 1_000_000), 500, 2_000, 100, 20, (10_000, 2_000)),
+    "full": Size((10_000, 100_000, 1_000_000, 10_000_000), 1_000, 4_000, 100, 40, (10_000, 4_000)),
 }
 
 
@@ -98,7 +105,8 @@ class Found:
 
 def run(effort: Effort, progress: Progress) -> Part:
     size, part = SIZES[effort], Part("linked-data", ABOUT)
-    progress.expect(len(size.datasets) + 1)
+    part.missing += adapter.absent()
+    progress.expect(len(size.datasets) + 1 + bool(adapter.adapters()))
     part.data.append(
         f"seeded detections, floor plan and bibliographies of {size.datasets[0]:,} to {size.datasets[-1]:,} triples"
     )
@@ -130,6 +138,9 @@ def run(effort: Effort, progress: Progress) -> Part:
         part.tables.append(Table(title, ("query", *columns[2:]), [[name, *_cells(own[name])] for name in QUERIES]))
     else:
         part.missing.append(absence("the paper's own data", "cqels-conference"))
+    if adapter.adapters():
+        progress("other engines")
+        lead_engines(size, part)
     part.tables.append(_published(size, found))
     for name in QUERIES:
         least, most = (found[size.datasets[i], name].cost_us for i in (0, -1))
@@ -213,6 +224,49 @@ def measure(triples: int | None, size: Size) -> dict[str, Found]:
         query.close()
         later = engine.clock_ms + PAUSE_MS
     return found
+
+
+def lead_engines(size: Size, part: Part) -> None:
+    """Engines in processes of their own, from empty graphs on: each graph at once, then element after element."""
+    triples, count = size.led
+    data, costs = seeded(triples), Curves()
+    graphs = {
+        name: [line for piece in pieces for line in piece.splitlines(keepends=True)]
+        for name, pieces in data.background().items()
+    }
+    elements = [Given(at_ms, [_triple(text)]) for _, at_ms, text in data.elements(count)]
+    for name in QUERIES:
+        query = conference.query(name, data.name)
+        seconds, variables, expected = _from_empty(query, graphs, elements)
+        costs.add("millstream", name, [seconds / count * 1e6])
+        place = Place(name, name, lambda spent: spent / count * 1e6)
+        written = list(adapter.linked_messages(query, graphs, conference.STREAM, elements))
+        lead_all(variables, written, expected, place, costs, part)
+    title = f"engines led through {triples:,} triples at rest and {count:,} elements; CPU time for all of it, us an element"
+    rows = [[name, *costs.row(name)] for name in QUERIES]
+    part.tables.append(Table(title, ("query", *costs.names), rows, [LED.format("graphs and elements")]))
+
+
+def _triple(text: str) -> tuple[str, str, str]:
+    s, p, o = text.rstrip().removesuffix(".").rstrip().split(" ", 2)
+    return s, p, o
+
+
+def _from_empty(
+    query: str, graphs: Mapping[str | None, list[str]], elements: list[Given]
+) -> tuple[float, Sequence[str], adapter.Appeared]:
+    """CPU seconds from the first graph to the last element, the variables, and every answer that appears."""
+    engine = ms.Engine()
+    registered = engine.register(query, output="istream")
+    began = time.process_time()
+    for name, lines in graphs.items():
+        engine.insert("".join(lines), graph=name, at_ms=0)
+    for element in elements:
+        engine.push(conference.STREAM, " ".join(element.triples[0]) + " .", element.at_ms)
+    table = registered.take_table()
+    spent = time.process_time() - began
+    rows = zip(*(table[name].to_pylist() for name in ("at_ms", *registered.variables)), strict=True)
+    return spent, registered.variables, Counter((at_ms, tuple(terms)) for at_ms, *terms in rows)
 
 
 def _inserts(pieces: Iterable[str]) -> Iterator[str]:

@@ -14,7 +14,7 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,9 +83,7 @@ def absent() -> list[str]:
 def messages(query: str, stream: str, elements: Iterable[Element]) -> Iterator[str]:
     """Everything that is written to an adapter of a query over a stream."""
     yield _query(query)
-    for element in elements:
-        yield f"element {element.at_ms} {len(element.triples)}\n"
-        yield from (f"{s} {p} {o} <{stream}> .\n" for s, p, o in element.triples)
+    yield from _elements(stream, elements)
     yield "end\n"
 
 
@@ -96,6 +94,24 @@ def edit_messages(query: str, edits: Iterable[tuple[bool, Sequence[str]]]) -> It
         yield f"{'insert' if insert else 'delete'} {at_ms} {len(lines)}\n"
         yield from lines
     yield "end\n"
+
+
+def linked_messages(
+    query: str, graphs: Mapping[str | None, Sequence[str]], stream: str, elements: Iterable[Element]
+) -> Iterator[str]:
+    """The same of a query over a stream and graphs at rest: an insert a graph, of lines of N-Quads where it has a name."""
+    yield _query(query)
+    for name, lines in graphs.items():
+        yield f"insert 0 {len(lines)}\n"
+        yield from (line if name is None else f"{line.rstrip().removesuffix('.')}<{name}> .\n" for line in lines)
+    yield from _elements(stream, elements)
+    yield "end\n"
+
+
+def _elements(stream: str, elements: Iterable[Element]) -> Iterator[str]:
+    for element in elements:
+        yield f"element {element.at_ms} {len(element.triples)}\n"
+        yield from (f"{s} {p} {o} <{stream}> .\n" for s, p, o in element.triples)
 
 
 def _query(query: str) -> str:

@@ -6,7 +6,7 @@ what appears here, all of it with its times, before its time counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.curves import Curves
@@ -46,10 +46,16 @@ def lead(question: Question, query: str, elements: Sequence[Element], place: Pla
 
 
 def lead_all(
-    variables: Sequence[str], written: Sequence[str], expected: adapter.Appeared, place: Place, curves: Curves, part: Part
+    variables: Sequence[str],
+    written: Sequence[str],
+    expected: adapter.Appeared,
+    place: Place,
+    curves: Curves,
+    part: Part,
+    engines: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
-    """All engines through what is written to them; what fails, or differs, is told in the part."""
-    for name, command in adapter.adapters().items():
+    """Engines through what is written to them, all adapters if no others; what fails, or differs, is told in the part."""
+    for name, command in (adapter.adapters() if engines is None else engines).items():
         try:
             told = adapter.tell(command, variables, written, LIMIT_S)
         except adapter.AdapterError as error:

@@ -66,6 +66,12 @@ PATTERNS: dict[str, Patterns] = {
     ],
     "connected": [("?x", _p(3), "?y"), ("?y", _p(4), "?z"), ("?z", _p(5), "?w"), ("?x", _p(0), _node(0))],
 }
+SHAPES: dict[str, Patterns] = {
+    "star": PATTERNS["star"],
+    "chain": [("?x", _p(3), "?y"), ("?y", _p(4), "?z"), ("?z", _p(5), "?w")],
+    "triangle": [("?x", _p(3), "?y"), ("?y", _p(4), "?z"), ("?z", _p(5), "?x")],
+}
+"""Connected patterns of the shapes that joins are measured with."""
 _GROUND = [f"{s} {p} {o} .\n" for s, p, o in PATTERNS["ground"]]
 
 

@@ -20,7 +20,7 @@ def test_the_list_names_groups_and_what_belongs_to_them() -> None:
 def test_an_unknown_name_is_refused_with_those_there_are() -> None:
     result = CliRunner().invoke(app, ["bench", "nothing"])
     assert result.exit_code == 2
-    assert "there is no benchmark nothing; there are papers, engine, spark, " in result.stderr
+    assert "there is no benchmark nothing; there are papers, engine, incremental-peers, spark, " in result.stderr
 
 
 def test_a_folder_of_suites_that_is_not_there_is_refused() -> None:

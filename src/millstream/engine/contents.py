@@ -84,7 +84,7 @@ class Contents(ContentChanges):
             if i.union is not None:
                 self.unions[place] = i.union, i.part
             if i.operator is None:
-                self.graphs.setdefault(i.graph, []).append((i.matcher.patterns, place))
+                self.graphs.setdefault(i.graph, []).append((i.matcher.together, place))
             elif i.window is not None:
                 i.operator.source = place
                 self.windows.setdefault(i.window.stream.value, []).append(i.operator)
@@ -143,13 +143,13 @@ class Contents(ContentChanges):
         wanted, shown = set(map(id, inputs)), Intake(triples)
         for place, i in enumerate(self.inputs):
             if i.operator is None and i.graph == graph and id(i) in wanted:
-                self.graph_changed(i.matcher.patterns, place, shown, at_tick, 1)
+                self.graph_changed(i.matcher.together, place, shown, at_tick, 1)
 
     def take_edits(self, edits: GraphEdits) -> None:
         """Collects changes of a graph, each of them by itself."""
         for place, i in enumerate(self.inputs):
             if i.operator is None and i.graph == edits.graph:
-                self.graph_changes(i.matcher.patterns, place, edits.triples, edits.ticks, edits.op, edits.order)
+                self.graph_changes(i.matcher.together, place, edits.triples, edits.ticks, edits.op, edits.order)
 
     def take_rows(self, rows: GraphRows) -> None:
         """Collects changes of a graph that are meant for patterns already."""

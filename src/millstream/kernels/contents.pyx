@@ -93,7 +93,7 @@ cdef class ContentChanges:
         cdef int64_t row[4]
         if given.ndim != 2 or given.shape[1] != 3 or ticks.shape[0] != n or op.shape[0] != n or order.shape[0] != n:
             raise ValueError("columns differ in length")
-        patterns.match(given)
+        patterns.among_triples(words, n)
         for i in range(patterns.size):
             at = patterns.row[i]
             row[0] = patterns.pattern[i]

@@ -61,6 +61,9 @@ cdef class Arrivals:
 
 
 cdef enum:
+    ALIKE = 1 << 30             # added to a pattern's number: the triple comes to all patterns that are alike, of which it is the first
+
+cdef enum:
     # Columns of arrivals.
     PATTERN = 0
     SUBJECT = 1

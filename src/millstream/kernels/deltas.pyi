@@ -5,6 +5,7 @@ import numpy as np
 import numpy.typing as npt
 
 Column = npt.NDArray[np.int64]
+ALL_ALIKE: int
 Which = npt.NDArray[np.bool_] | npt.NDArray[np.intp] | Column | slice
 
 class Deltas:

@@ -16,6 +16,8 @@ from millstream.kernels.memory cimport block_free, block_resize
 
 cnp.import_array()
 
+ALL_ALIKE = ALIKE
+
 
 cdef class Deltas:
     """Rows that appear (weight > 0) and disappear, in time order, each change consolidated; change -1: time did it."""
@@ -210,7 +212,9 @@ cdef int check_widths(inputs, int width) except -1:
 
 
 cdef class Arrivals:
-    """Changes of patterns' contents, in order: triple i enters (op 1) or leaves (-1) pattern `pattern[i]` at `now[i]`."""
+    """Changes of patterns' contents, in order: triple i enters (op 1) or leaves (-1) pattern `pattern[i]` at `now[i]`.
+
+    Patterns that only name their variables differently take one row together: the first of them plus ALL_ALIKE."""
 
     def __cinit__(self, pattern=None, triples=None, now=None, until=None, op=None, change=None):
         if pattern is None:

@@ -7,7 +7,7 @@ a look at every step.
 from libc.stdint cimport int64_t
 
 from millstream.kernels.agenda cimport FOREVER
-from millstream.kernels.deltas cimport PATTERN, Arrivals, Bound, Deltas, Operator
+from millstream.kernels.deltas cimport ALIKE, PATTERN, Arrivals, Bound, Deltas, Operator
 from millstream.kernels.leaf cimport Leaf
 
 
@@ -89,7 +89,7 @@ cdef class Flow:
         if rows.length == 0:
             return 0
         pattern = rows.columns[PATTERN]
-        leaf = self.leaf_of(pattern[0])
+        leaf = self.leaf_of(pattern[0] & ~ALIKE)
         if leaf is not None and leaf.has_all(rows):
             # As most of the time.
             try:
@@ -103,11 +103,11 @@ cdef class Flow:
         touched = []
         try:
             while first < rows.length:
-                leaf = self.leaf_of(pattern[first])
+                leaf = self.leaf_of(pattern[first] & ~ALIKE)
                 last = first + 1
                 if leaf is not None:
                     low, high = leaf.first, leaf.first + leaf.patterns
-                    while last < rows.length and low <= pattern[last] < high:
+                    while last < rows.length and low <= pattern[last] & ~ALIKE < high:
                         last += 1
                     if not leaf.touched:
                         leaf.touched = True

@@ -8,7 +8,7 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 
-from millstream.kernels.deltas cimport PATTERN, Arrivals, Bound, Deltas
+from millstream.kernels.deltas cimport ALIKE, PATTERN, Arrivals, Bound, Deltas
 from millstream.kernels.memory cimport block_free, block_resize
 from millstream.kernels.merge cimport Rows, TimeMerge
 from millstream.kernels.parts cimport GivenPart, Part, arrays_of
@@ -87,7 +87,7 @@ cdef class Leaf(Sink):
         cdef int64_t* pattern = rows.columns[PATTERN]
         cdef int64_t i
         for i in range(rows.length):
-            if not self.first <= pattern[i] < self.first + self.patterns:
+            if not self.first <= pattern[i] & ~ALIKE < self.first + self.patterns:
                 return False
         return True
 
@@ -99,9 +99,9 @@ cdef class Leaf(Sink):
         if len(self.parts) == 1:
             return (<Part>self.parts[0]).put(rows, first, last, self.first)
         while first < last:
-            number = self.part_of[pattern[first] - self.first]
+            number = self.part_of[(pattern[first] & ~ALIKE) - self.first]
             i = first + 1
-            while i < last and self.part_of[pattern[i] - self.first] == number:
+            while i < last and self.part_of[(pattern[i] & ~ALIKE) - self.first] == number:
                 i += 1
             (<Part>self.parts[number]).put(rows, first, i, self.first)
             first = i

@@ -13,7 +13,7 @@ from libc.string cimport memcpy
 
 from millstream.kernels.agenda cimport NEVER
 from millstream.kernels.deltas cimport (
-    ARRIVAL_COLUMNS, NOW, NUMBER, OP, PATTERN, SUBJECT, UNTIL, Arrivals,
+    ALIKE, ARRIVAL_COLUMNS, NOW, NUMBER, OP, PATTERN, SUBJECT, UNTIL, Arrivals,
 )
 from millstream.kernels.group cimport KEPT
 from millstream.kernels.join cimport IntervalJoin
@@ -216,19 +216,21 @@ cdef class JoinPart(Part):
 
     cdef int lay(self, Arrivals rows, int64_t first, int64_t last, int64_t shift) except -1:
         """Lays rows out as the join is fed with them."""
-        cdef int64_t i, number, at
+        cdef int64_t i, number, at, alike
         cdef int64_t ids[3]
         cdef int place
         cdef Way* way
         self.room(3 * (last - first) if self.tables else last - first)
         for i in range(first, last):
-            number = rows.columns[PATTERN][i] - shift
-            if not 0 <= number < self.way_count or not 0 < self.ways[number].kind < APART:
-                raise ValueError(f"there is no pattern {number}")
+            alike = rows.columns[PATTERN][i] & ALIKE
+            number = (rows.columns[PATTERN][i] & ~ALIKE) - shift
+            if not 0 <= number < self.way_count or not 0 < self.ways[number].kind < APART or (alike and self.ways[number].kind != PAIR):
+                raise ValueError(f"there is no pattern {number}, or none is like it")
             way = &self.ways[number]
             at = self.size
             if way.kind < TRIPLE:
-                self.fed[0][at] = way.view
+                # To the join, patterns that are alike are views of one relation.
+                self.fed[0][at] = way.view + (self.join.store.views if alike else 0)
                 self.fed[1][at] = rows.columns[SUBJECT + way.places[0]][i]
                 self.fed[2][at] = rows.columns[SUBJECT + way.places[1]][i] if way.kind == PAIR else 0
                 self.fed[3][at] = rows.columns[NOW][i]

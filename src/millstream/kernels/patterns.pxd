@@ -36,4 +36,5 @@ cdef class Patterns:
     cdef int among_columns(self, const int64_t* s, const int64_t* p, const int64_t* o, int64_t n) except -1
     cdef void keep(self) noexcept nogil
     cdef int ask(self, test, const int64_t* values) except -1
+    cdef int among_triples(self, const int64_t* words, int64_t n) except -1
     cdef int sift(self, const int64_t* s, const int64_t* p, const int64_t* o) except -1

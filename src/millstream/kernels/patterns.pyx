@@ -178,6 +178,22 @@ cdef class Patterns:
                 kept += 1
         self.size = kept
 
+    cdef int among_triples(self, const int64_t* words, int64_t n) except -1:
+        """Finds which of some triples, one after the other, are for which patterns."""
+        cdef int64_t i
+        cdef cnp.ndarray columns
+        cdef const int64_t* s
+        self.size = 0
+        for i in range(n):
+            self.find(i, words[3 * i], words[3 * i + 1], words[3 * i + 2])
+        if self.size and self.tests:
+            columns = np.empty((3, n), np.int64)
+            s = <const int64_t*>cnp.PyArray_DATA(columns)
+            for i in range(3 * n):
+                (<int64_t*>s)[i % 3 * n + i // 3] = words[i]
+            self.sift(s, s + n, s + 2 * n)
+        return 0
+
     @property
     def numbers(self):
         """The numbers of all patterns, in order."""
@@ -185,10 +201,8 @@ cdef class Patterns:
 
     def match(self, triples):
         """Which triple matches which pattern: places of triples and numbers of patterns, in order of triples."""
-        cdef cnp.ndarray columns = np.ascontiguousarray(np.asarray(triples, np.int64).reshape(-1, 3).T)
-        cdef int64_t n = columns.shape[1]
-        cdef const int64_t* s = <const int64_t*>cnp.PyArray_DATA(columns)
-        self.among_columns(s, s + n, s + 2 * n, n)
+        cdef cnp.ndarray given = np.ascontiguousarray(np.asarray(triples, np.int64).reshape(-1, 3))
+        self.among_triples(<const int64_t*>cnp.PyArray_DATA(given), len(given))
         found = np.empty((2, self.size), np.int64)
         if self.size:
             memcpy(cnp.PyArray_DATA(<cnp.ndarray>found), self.row, self.size * sizeof(int64_t))

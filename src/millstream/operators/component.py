@@ -7,7 +7,7 @@ patterns. A part without variables is a triple that is there or not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -54,19 +54,22 @@ class JoinComponent:
         tests: Sequence[TermTest | OrderTest] = (),
         *,
         apart: Sequence[tuple[int, ...]] = (),
+        alike: Mapping[int, int] | None = None,
         lazy: bool = True,
         adaptive: bool = True,
         bound: RowBound | None = None,
     ) -> None:
         """`numbers` are the patterns' places in the whole conjunction; `tests` are on variables of this part.
 
-        `apart` names the patterns of sub-queries over datasets to be joined by themselves.
+        `apart` names the patterns of sub-queries over datasets to be joined by themselves; `alike` the first of those
+        that are fed together.
         """
         inside = {n for part in apart for n in part}
         # Those joined apart come last, so that the views of the others stay the same if they are put together.
         self._members = {n: patterns[n] for n in sorted(numbers, key=lambda n: n in inside)}
         self.variables = tuple(dict.fromkeys(v for n in numbers for v in patterns[n].variables))
         self._tests = tests
+        self._alike = alike or {}
         self._switches = {"lazy": lazy, "adaptive": adaptive}
         self._bound = bound or RowBound()
         self.part = JoinPart()
@@ -97,7 +100,8 @@ class JoinComponent:
             positions = first_positions(pattern)
             self._ways[number] = len(views), positions, TupleTable(3) if len(positions) == 3 else None
             lane = _lane(pattern.source, lane_of)
-            relation = relation_of.setdefault((pattern.source, pattern.triple.predicate, positions), len(relation_of))
+            taking = pattern.source, pattern.triple.predicate, positions, self._alike.get(number)
+            relation = relation_of.setdefault(taking, len(relation_of))
             ends = [index[v] for v in pattern.variables]
             if len(ends) == 3:
                 views.extend((hidden, end) for end in ends)
@@ -300,6 +304,22 @@ def first_positions(pattern: SourcedPattern) -> tuple[int, ...]:
     """Where in the triple each variable stands first."""
     terms = (pattern.triple.subject, pattern.triple.predicate, pattern.triple.object)
     return tuple(terms.index(v) for v in pattern.variables)
+
+
+def alike_among(
+    numbers: Sequence[int], patterns: Sequence[SourcedPattern], tested: Collection[PatternVariable]
+) -> dict[int, int]:
+    """Patterns of a part that take the same triples of a graph and ask nothing of them: for each, the first of them.
+
+    One filter on one variable sets its pattern apart. Patterns that are like no other are left out.
+    """
+    alike: dict[object, list[int]] = {}
+    for number in numbers:
+        pattern = patterns[number]
+        is_pair = first_positions(pattern) == (0, 2) and not repeated_positions(pattern)
+        if is_pair and isinstance(pattern.source, GraphSource) and not set(pattern.variables) & set(tested):
+            alike.setdefault((pattern.source, pattern.triple.predicate), []).append(number)
+    return {number: same[0] for same in alike.values() if len(same) > 1 for number in same}
 
 
 def repeated_positions(pattern: SourcedPattern) -> list[tuple[int, int]]:

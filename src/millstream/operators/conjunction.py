@@ -6,7 +6,7 @@ product of the parts. What comes out is projected, merged by time and consolidat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -22,7 +22,7 @@ from millstream.kernels.sieve import Sieve
 from millstream.language import algebra as a
 from millstream.language.scope import mentioned
 from millstream.operators.bounds import RowBound
-from millstream.operators.component import GroundComponent, JoinComponent
+from millstream.operators.component import GroundComponent, JoinComponent, alike_among
 from millstream.operators.expressions import Evaluator
 from millstream.operators.expressions.programs import leaf_of, steps_of
 from millstream.operators.matching import Matcher, Test
@@ -66,25 +66,33 @@ class ConjunctionOperator:
                 f"A pattern of more than {MOST_PARTS} parts that share no variable",
                 instead="Ask for them in queries of their own.",
             )
-        self.components: list[Component] = [
-            JoinComponent(
+        tested = self._filters_on_one()
+        self._alike: dict[int, int] = {}
+        self.components: list[Component] = []
+        for members in plan.components:
+            if not any(plan.patterns[n].variables for n in members):
+                self.components.append(GroundComponent(members[0]))
+                continue
+            # Without choosing there is one order for all patterns, as written.
+            apart = subqueries_of(plan.patterns, members) if adaptive else ()
+            outside = [n for n in members if not any(n in part for part in apart)]
+            alike = alike_among(outside, plan.patterns, tested)
+            self._alike |= alike
+            component = JoinComponent(
                 members,
                 plan.patterns,
                 self._tests_within(members),
-                # Without choosing there is one order for all patterns, as written.
-                apart=subqueries_of(plan.patterns, members) if adaptive else (),
+                apart=apart,
+                alike=alike,
                 lazy=lazy,
                 adaptive=adaptive,
                 bound=self._row_bound,
             )
-            if any(plan.patterns[n].variables for n in members)
-            else GroundComponent(members[0])
-            for members in plan.components
-        ]
+            self.components.append(component)
         columns = [v for c in self.components for v in c.variables]
         self._columns: dict[PatternVariable, int] = {v: i for i, v in enumerate(columns)}
         self._constants: list[int] = []
-        self.matchers = self._matchers(dictionary)
+        self.matchers = self._matchers(dictionary, tested)
         *filters, last = self._placed_filters()
         sieves = [self._sieve(ours, c.variables) for ours, c in zip(filters, self.components, strict=True)]
         self.leaf = Leaf(
@@ -107,22 +115,28 @@ class ConjunctionOperator:
         tests = [term_test(f, self.plan.patterns) or order_test(f) for f in self.plan.filters]
         return [t for t in tests if t is not None and {t.left, t.right} <= variables]
 
-    def _matchers(self, dictionary: Dictionary) -> dict[Source, Matcher]:
-        tests: dict[Variable, tuple[Test, RowProgram | None]] = {}
-        for variable in self._columns:
-            ours = [f for f in self.plan.filters if mentioned(f) & self._bound == {variable}]
-            if ours and isinstance(variable, Variable):
-                tests[variable] = self._decider(ours, (variable,))
+    def _filters_on_one(self) -> dict[Variable, list[a.Expression]]:
+        """The filters that mention one variable only."""
+        found: dict[Variable, list[a.Expression]] = {}
+        for expression in self.plan.filters:
+            variables = mentioned(expression) & self._bound
+            if len(variables) == 1:
+                found.setdefault(next(iter(variables)), []).append(expression)
+        return found
+
+    def _matchers(self, dictionary: Dictionary, tested: Mapping[Variable, Sequence[a.Expression]]) -> dict[Source, Matcher]:
+        tests = {variable: self._decider(ours, (variable,)) for variable, ours in tested.items()}
         by_source: dict[Source, list[int]] = {}
         for number, pattern in enumerate(self.plan.patterns):
             by_source.setdefault(pattern.source, []).append(number)
         return {
-            s: Matcher(numbers, self.plan.patterns, dictionary, tests, first=self._first) for s, numbers in by_source.items()
+            s: Matcher(numbers, self.plan.patterns, dictionary, tests, first=self._first, alike=self._alike)
+            for s, numbers in by_source.items()
         }
 
     @property
     def _bound(self) -> frozenset[Variable]:
-        return frozenset(v for v in self._columns if isinstance(v, Variable))
+        return frozenset(v for pattern in self.plan.patterns for v in pattern.variables if isinstance(v, Variable))
 
     def _placed_filters(self) -> list[list[a.Expression]]:
         """Filters of several variables for each part that binds all of them; at the end the others, and those of none."""

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from pyoxigraph import BlankNode, Variable
 
+from millstream.kernels.deltas import ALL_ALIKE
 from millstream.kernels.dictionary import Dictionary
 from millstream.kernels.patterns import Patterns
 from millstream.kernels.row_program import RowProgram
@@ -32,8 +33,12 @@ class Matcher:
         tests: Mapping[Variable, tuple[Test, RowProgram | None]],
         *,
         first: int = 0,
+        alike: Mapping[int, int] | None = None,
     ) -> None:
-        """`numbers` are places in `patterns`; outside, patterns are numbered from `first` on."""
+        """`numbers` are places in `patterns`; outside, patterns are numbered from `first` on.
+
+        `alike`: of patterns that take the same triples and go to one join together, the first of each.
+        """
         self._dictionary = dictionary
         self.numbers = np.array(numbers, np.int64) + first
         self.constants: list[Constants] = []
@@ -45,9 +50,13 @@ class Matcher:
             for variable, position in zip(patterns[place].variables, first_positions(patterns[place]), strict=True)
             if isinstance(variable, Variable) and variable in tests
         ]
-        self.patterns = Patterns(
-            [(n + first, self._ids(patterns[n]), repeated_positions(patterns[n])) for n in numbers], asked
-        )
+        told = {n: (n + first, self._ids(patterns[n]), repeated_positions(patterns[n])) for n in numbers}
+        self.patterns = Patterns(list(told.values()), asked)
+        self.together = self.patterns
+        """The same, patterns that are alike being found together."""
+        if alike:
+            firsts = [(n, one) for n, one in told.items() if alike.get(n, n) == n]
+            self.together = Patterns([(one[0] + ALL_ALIKE * (n in alike), *one[1:]) for n, one in firsts], asked)
         self.match = self.patterns.match
 
     def _ids(self, pattern: SourcedPattern) -> tuple[int, int, int]:
