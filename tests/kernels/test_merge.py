@@ -155,3 +155,21 @@ def test_rows_of_equal_change_number_at_different_ticks_are_different_changes():
     merge = TimeMerge(1)
     push(merge, [((1,), NO_CHANGE, 4, 4, FOREVER, 1), ((1,), NO_CHANGE, 8, 8, FOREVER, -1)])
     assert drain(merge) == [((1,), 4, NO_CHANGE, 1), ((1,), 8, NO_CHANGE, -1)]
+
+
+@pytest.mark.parametrize("spread", [1, 3, 1 << 13, 1 << 40, 1 << 62], ids=["equal", "few", "ids", "wide", "widest"])
+@pytest.mark.parametrize("width", [1, 2, 3, 9])
+def test_a_large_change_is_consolidated_and_in_order(width: int, spread: int) -> None:
+    """However many bits tell its rows apart: by digits, or by comparing."""
+    rng = np.random.default_rng(width)
+    for size, low in ((511, 0), (512, 0), (3_000, 0), (3_000, -spread)):
+        columns = rng.integers(low, spread, (size, width))
+        columns[: size // 2] = columns[rng.integers(size // 2, size, size // 2)]
+        weight = rng.choice([-1, 1], size)
+        merge, zeros = TimeMerge(width), np.zeros(size, np.int64)
+        merge.push(columns, zeros, zeros, zeros, zeros + FOREVER, weight)
+        found, *_, sums = merge.drain(0)
+        distinct, place = np.unique(columns, axis=0, return_inverse=True)
+        expected = np.bincount(place.ravel(), weight, len(distinct)).astype(np.int64)
+        assert found.tolist() == distinct[expected != 0].tolist()
+        assert sums.tolist() == expected[expected != 0].tolist()

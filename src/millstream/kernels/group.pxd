@@ -6,13 +6,19 @@ of the rows, then tick, change and weight.
 """
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memcpy
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memcpy, memset
 
-from millstream.kernels.memory cimport block_free, block_resize
+from millstream.kernels.memory cimport block_free, block_new, block_resize, leading_zeros
+
+cdef extern from *:
+    int lowest_bit "__builtin_ctzll"(unsigned long long) noexcept nogil
 
 cdef enum:
     SMALL = 12                  # up to so many rows are sorted by insertion
+    MANY = 512                  # from so many on, keys are packed and sorted by digits
+    MOST_PACKED = 64            # columns whose keys may be packed
+    DIGIT = 11                  # bits
     KEPT = 1 << 18              # room for more rows than this is given back
     MORE_COLUMNS = 3
     TICK = 0                    # places of the further columns, after the width
@@ -103,8 +109,104 @@ cdef inline void group_sort_piece(Group* group, int32_t first, int32_t last) noe
         group.order[j] = moved
 
 
+cdef struct Packed:
+    # The bits in which rows of a group differ, column after column, as a number of 128.
+    uint64_t high
+    uint64_t low
+    int64_t row
+
+
+cdef inline bint group_sort_packed(Group* group) noexcept nogil:
+    """Orders a large group by its columns, digit by digit, if few enough bits tell its rows apart; whether they do."""
+    cdef uint64_t differ[MOST_PACKED]
+    cdef int shift[MOST_PACKED]
+    cdef int bits[MOST_PACKED]
+    cdef int64_t counts[1 << DIGIT]
+    cdef int64_t size = group.size, i, before, count
+    cdef int column, total = 0, at
+    cdef int64_t* row
+    cdef Packed* packed
+    cdef Packed* other
+    cdef Packed* swapped
+    cdef Packed one
+    cdef uint64_t value, mask = (1 << DIGIT) - 1
+    if group.width > MOST_PACKED:
+        return False
+    memset(differ, 0, group.width * sizeof(uint64_t))
+    for i in range(1, size):
+        row = group.rows + i * group.stride
+        for column in range(group.width):
+            differ[column] |= <uint64_t>(row[column] ^ group.rows[column])
+    for column in range(group.width):
+        bits[column] = 0
+        shift[column] = 0
+        if differ[column]:
+            shift[column] = lowest_bit(differ[column])
+            bits[column] = 64 - leading_zeros(differ[column]) - shift[column]
+        total += bits[column]
+    if total > 128:
+        return False
+    packed = <Packed*>block_new(size * sizeof(Packed))
+    other = <Packed*>block_new(size * sizeof(Packed))
+    for i in range(size):
+        row = group.rows + i * group.stride
+        one.high = one.low = 0
+        one.row = i
+        for column in range(group.width):
+            if bits[column] == 0:
+                continue
+            # The sign comes first where rows differ in it: with it flipped, bits are ordered as numbers are.
+            value = (<uint64_t>row[column] ^ (<uint64_t>1 << 63)) >> shift[column]
+            if bits[column] == 64:
+                one.high = one.low
+                one.low = value
+                continue
+            value &= (<uint64_t>1 << bits[column]) - 1
+            one.high = one.high << bits[column] | one.low >> (64 - bits[column])
+            one.low = one.low << bits[column] | value
+        packed[i] = one
+    at = 0
+    while at < total:
+        memset(counts, 0, sizeof(counts))
+        for i in range(size):
+            counts[digit_of(&packed[i], at) & mask] += 1
+        before = 0
+        for i in range(1 << DIGIT):
+            count = counts[i]
+            counts[i] = before
+            before += count
+        for i in range(size):
+            value = digit_of(&packed[i], at) & mask
+            other[counts[value]] = packed[i]
+            counts[value] += 1
+        swapped = packed
+        packed = other
+        other = swapped
+        at += DIGIT
+    for i in range(size):
+        group.order[i] = <int32_t>packed[i].row
+    block_free(packed, size * sizeof(Packed))
+    block_free(other, size * sizeof(Packed))
+    return True
+
+
+cdef inline uint64_t digit_of(const Packed* packed, int at) noexcept nogil:
+    """The bits of a number from a place on; more than are asked for."""
+    if at >= 64:
+        return packed.high >> (at - 64)
+    if at == 0:
+        return packed.low
+    return packed.low >> at | packed.high << (64 - at)
+
+
 cdef inline void group_sort(Group* group) noexcept nogil:
-    """Orders the group by its columns: insertion in short pieces, then merging from the bottom up."""
+    """Orders the group by its columns: insertion in short pieces, then merging from the bottom up; a large one by digits."""
+    if group.size >= MANY and group_sort_packed(group):
+        return
+    group_merge_sort(group)
+
+
+cdef inline void group_merge_sort(Group* group) noexcept nogil:
     cdef int32_t size = <int32_t>group.size, piece = SMALL, first, middle, last, i, j, k
     cdef int32_t* swapped
     for i in range(size):
