@@ -34,7 +34,8 @@ class Fed:
         self._changes = ContentChanges()
 
     def take(self, batch: Batch) -> list[Change]:
-        self._changes.arrive([self.operator], batch, batch.last_tick)
+        self._changes.windows = {batch.stream: [self.operator]}
+        self._changes.take(batch, batch.last_tick)
         rows = self._changes.number()
         if rows is None:
             return []
