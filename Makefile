@@ -9,7 +9,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 NO_NETWORK := echo "failed: see above; the first time, packages are fetched over the network"; exit 1
 # What pyproject.toml asks for somewhere, as a file for pip.
 needed = $(BIN)/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))$(1), sep='\n')" >$(VENV)/$(2)
-KERNELS := $(wildcard src/millstream/kernels/*.pyx src/millstream/kernels/*.pxd)
+KERNELS := $(wildcard src/millstream/kernels/*/*.pyx src/millstream/kernels/*/*.pxd)
 
 # Tests share the cores; those on Spark stay together, for they share a session.
 SPREAD := -n auto --maxprocesses 4 --dist loadgroup
@@ -22,7 +22,7 @@ help:            ## what can be made
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */\1\t/' | expand -t 16
 
 # The package with Spark, which is all that a demo needs. Packages are fetched while the kernels are compiled.
-$(BASE): pyproject.toml setup.py $(KERNELS) src/millstream/language/sparql.lark
+$(BASE): pyproject.toml setup.py $(KERNELS) src/millstream/language/parser/sparql.lark
 	@command -v $(PYTHON) >/dev/null || { echo "missing: Python 3.11 or newer (apt-get install python3 python3-venv)"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "missing: Python 3.11 or newer; set PYTHON=python3.x"; exit 1; }
 	@command -v cc >/dev/null || { echo "missing: a C compiler (apt-get install build-essential)"; exit 1; }
@@ -76,7 +76,7 @@ define in_build
 @mkdir -p build && echo "building the kernels for $@ ..."
 @MILLSTREAM_BUILD=$(1) $(BIN)/python setup.py build --build-lib build/$(1) --build-temp build/temp-$(1) >build/$(1).log 2>&1 \
   || { tail -n 30 build/$(1).log; exit 1; }
-@PYTHONPATH=build/$(1) $(2) $(BIN)/python -c 'from millstream.kernels import join; assert "build/$(1)" in join.__file__, join.__file__'
+@PYTHONPATH=build/$(1) $(2) $(BIN)/python -c 'from millstream.kernels.joins import join; assert "build/$(1)" in join.__file__, join.__file__'
 PYTHONPATH=build/$(1) $(2) $(BIN)/python -m $(3)
 endef
 

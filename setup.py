@@ -15,7 +15,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 sys.path.insert(0, "src")
-from millstream.language import tables
+from millstream.language.parser import tables
 
 BUILD = os.environ.get("MILLSTREAM_BUILD", "release")
 CHECKED = BUILD in ("checked", "asan")
@@ -35,7 +35,8 @@ class BuildKernels(build_ext):
         super().build_extensions()
 
     def build_extension(self, ext: Extension) -> None:
-        print(f"compiling kernel {next(self.started)} of {len(self.extensions)}: {ext.name.rpartition('.')[2]}", flush=True)
+        name = ext.name.removeprefix("millstream.kernels.")
+        print(f"compiling kernel {next(self.started)} of {len(self.extensions)}: {name}", flush=True)
         super().build_extension(ext)
 
 
@@ -51,7 +52,9 @@ def extension(name: str, source: Path) -> Extension:
 
 
 kernels = Path("src/millstream/kernels")
-extensions = [extension(f"millstream.kernels.{source.stem}", source) for source in sorted(kernels.glob("*.pyx"))]
+extensions = [
+    extension(".".join(source.relative_to("src").with_suffix("").parts), source) for source in sorted(kernels.rglob("*.pyx"))
+]
 extensions.append(extension(SHARED, kernels / "_cyutility.c"))
 
 tables.keep()

@@ -34,7 +34,7 @@ from benchmarks.workloads import (
     links,
     universities,
 )
-from millstream.operators.component import JoinComponent
+from millstream.operators.leaves.component import JoinComponent
 
 ABOUT = "Memory that processes occupy (resident), beside what they hold."
 BYTES_A_TRIPLE = 160.0

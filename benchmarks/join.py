@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from millstream.kernels.join import FOREVER, IntervalJoin
-from millstream.kernels.merge import TimeMerge
-from millstream.kernels.scan import Scan
+from millstream.kernels.conjunctions.time_merge import TimeMerge
+from millstream.kernels.joins.join import FOREVER, IntervalJoin
+from millstream.kernels.matching.pattern_index import PatternIndex
 
 Column = npt.NDArray[np.int64]
 Triples = Sequence[tuple[str, str, str]]
@@ -36,7 +36,7 @@ class Query:
             names += [t for t in ends if t not in names]
             scanned.append([-1 if t.startswith("?") else ids.get(t, 1 << 40) for t in (s, p, o)])
             joined.append([names.index(t) for t in ends] + [-1] * (2 - len(ends)))
-        self.scan = Scan(scanned)
+        self.scan = PatternIndex(scanned)
         relations = [sorted({p for _, p, _ in patterns}).index(p) for _, p, _ in patterns]
         self.join = IntervalJoin(joined, [0] * len(joined), len(names), relations=relations)
 

@@ -23,7 +23,7 @@ from benchmarks.report import Cell, Part, Progress, Table, at_most
 from benchmarks.timing import Effort
 from benchmarks.workloads.labelled import Labelled, Query, appearing, both_ways, graph, queries
 from benchmarks.workloads.patterns import plain
-from millstream.kernels.join import FOREVER, IntervalJoin
+from millstream.kernels.joins.join import FOREVER, IntervalJoin
 
 ABOUT = "Queries of eight vertices over a labelled graph with hubs: an insertion phase as text, registering, large answers."
 PHASE_MS, TIMES_PROTOTYPE, TAKE_US = 5.0, 2.0, 0.1

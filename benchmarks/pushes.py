@@ -160,11 +160,11 @@ def measure(name: str, size: Size, collector: bool) -> Pushed:
             found.in_gc_s[place] = (info["generation"], found.in_gc_s[place][1] + now)
 
     core = engine._core
-    keep_house = core.housekeeping
+    housekeeping_before = core.housekeeping
 
     def housekeeping() -> None:
         began = time.thread_time()
-        keep_house()
+        housekeeping_before()
         found.in_housekeeping_s[place] = time.thread_time() - began
 
     core.housekeeping = housekeeping  # type: ignore[method-assign]

@@ -15,9 +15,9 @@ from benchmarks import yardstick
 from benchmarks.report import Cell, Part, Progress, Table
 from benchmarks.timing import Effort, take_turns
 from benchmarks.workloads import TYPE, lines, ub, universities
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.scanner import Scanner
-from millstream.kernels.scanner_summary import Summary
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.scanning.scanner import Scanner
+from millstream.kernels.scanning.summary import Summary
 
 ABOUT = "Bytes of N-Triples to ids; M triples a CPU-second."
 SIZES: dict[Effort, tuple[int, int]] = {"smoke": (1, 1), "quick": (2, 3), "full": (8, 5)}

@@ -14,10 +14,10 @@ from benchmarks.report import Cell, Part, Progress, Table
 from benchmarks.spark_bounds import packing_bound, real_shares_load
 from benchmarks.timing import Effort
 from benchmarks.workloads import LINKS, QUERIES, STREAM, Patterns, Triple, cqels, lines, links, universities
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.scanner import Scanner
-from millstream.pipeline.routing import Router
-from millstream.pipeline.spread import StreamedSource, spread
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.scanning.scanner import Scanner
+from millstream.pipeline.exchange.routing import Router
+from millstream.pipeline.job.specification import StreamedSource, job_spec
 
 ABOUT = "How plans for many cells load them: triples routed as on Spark, without it."
 TRIANGLE: Patterns = [
@@ -114,7 +114,7 @@ class Loads:
         sizes: Mapping[int, float] | None = None,
     ) -> None:
         source = StreamedSource(STREAM, rate="1000")
-        planned = spread(cqels(patterns, 1000), [source], cells=cells, sizes=sizes)
+        planned = job_spec(cqels(patterns, 1000), [source], cells=cells, sizes=sizes)
         router = Router(planned, dictionary)
         routed = router.route(triples, router.matchers(source))
         count = planned.cells.count

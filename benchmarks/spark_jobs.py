@@ -27,10 +27,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 import millstream as ms
 from benchmarks.workloads import STREAM, Patterns, Triple, cqels, lines
-from millstream.pipeline.answers import Job
-from millstream.pipeline.continuous import files, plan_job
-from millstream.pipeline.processor import ANSWERS, FLUSHED, from_bytes
-from millstream.pipeline.session import session
+from millstream.pipeline.job.answers import Job
+from millstream.pipeline.job.continuous import files, plan_job
+from millstream.pipeline.runtime.session import session
+from millstream.pipeline.state.processor import ANSWERS, FLUSHED, from_bytes
 
 RATE = "rate:1000"
 
@@ -186,7 +186,7 @@ def run_job(job: Job, checkpoint: Path, *, keep: bool = False) -> Ran:
     progress, _ = run_stream(job.packed, checkpoint, take)
     ran = Ran(progress, sum(table.num_rows for table in tables), cpu=cpu)
     if keep:
-        names = [v.value for v in job.spread.query.variables]
+        names = [v.value for v in job.spec.query.variables]
         ran.bindings = {row for table in tables for row in bindings_of(table, names)}
     return ran
 

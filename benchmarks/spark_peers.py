@@ -23,7 +23,7 @@ from benchmarks.report import Cell, Part, Plot, Progress, Table, at_least
 from benchmarks.spark_jobs import Ran, end_java, plan, run_job, spark_on, workplace
 from benchmarks.timing import Effort
 from benchmarks.workloads import QUERIES, Patterns, Triple, universities
-from millstream.pipeline.session import write_no_checksums
+from millstream.pipeline.runtime.session import write_no_checksums
 
 ABOUT = "The same acyclic queries by Spark's stream-stream joins and by Spark SQL over the window in every batch, two cores."
 ACYCLIC = ("Q2", "Q4", "Q5", "Q6")

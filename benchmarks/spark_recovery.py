@@ -15,14 +15,14 @@ from benchmarks.spark_jobs import RATE, Ran, plan, run_job, run_stream, spark_on
 from benchmarks.spark_store import DictStore
 from benchmarks.timing import Effort
 from benchmarks.workloads import LINKS, QUERIES, STREAM, Patterns, cqels, links, universities
-from millstream.pipeline.cell import Cell
-from millstream.pipeline.continuous import files as files_of
-from millstream.pipeline.continuous import plan_job
-from millstream.pipeline.packing import Packer
-from millstream.pipeline.parts import Part as FilePart
-from millstream.pipeline.reading import read_part
-from millstream.pipeline.slices import Keeper, Living, cell_keeper
-from millstream.pipeline.spread import StreamedSource, spread
+from millstream.pipeline.exchange.packing import Packer
+from millstream.pipeline.job.continuous import files as files_of
+from millstream.pipeline.job.continuous import plan_job
+from millstream.pipeline.job.specification import StreamedSource, job_spec
+from millstream.pipeline.source.reading import read_part
+from millstream.pipeline.source.splits import Split as FilePart
+from millstream.pipeline.state.cell import Cell
+from millstream.pipeline.state.change_log import ChangeLog, InMemory, cell_log
 
 ABOUT = "Making a cell again from what the state store holds."
 
@@ -54,10 +54,10 @@ def run(effort: Effort, progress: Progress) -> Part:
     return part
 
 
-def _keeper(patterns: Patterns, window: int | None) -> tuple[Keeper[Cell], Packer]:
+def _log(patterns: Patterns, window: int | None) -> tuple[ChangeLog[Cell], Packer]:
     text = cqels(patterns, 0).replace("RANGE 0ms", "ALL") if window is None else cqels(patterns, window)
-    planned = spread(text, [StreamedSource(STREAM, rate=RATE.partition(":")[2])], cells=1)
-    return cell_keeper(planned, 0), Packer(planned, 0)
+    planned = job_spec(text, [StreamedSource(STREAM, rate=RATE.partition(":")[2])], cells=1)
+    return cell_log(planned, 0), Packer(planned, 0)
 
 
 def _blobs(packer: Packer, path: Path, sequence: int) -> list[bytes]:
@@ -78,20 +78,20 @@ def rebuild(size: Size, files: Sequence[Path], part: Part, progress: Progress) -
     rows: list[list[Shown]] = []
     for what, window in (("from slices, RANGE", 2 * size.triples), ("from its whole state, ALL", None)):
         progress(f"a cell {what}")
-        keeper, packer = _keeper(LINKS, window)
-        store, living = DictStore(), None
+        log, packer = _log(LINKS, window)
+        store, in_memory = DictStore(), None
         spent = 0.0
         *before, last = files
         for sequence, path in enumerate(before):
             blobs = _blobs(packer, path, sequence)
             began = time.process_time()
-            _, living, _ = keeper.take(store, living, blobs)
+            _, in_memory, _ = log.take(store, in_memory, blobs)
             store.commit()
             spent += time.process_time() - began
         blobs = _blobs(packer, last, len(before))
         kept_bytes = store.bytes
-        usual = _taken(keeper, store, living, blobs)
-        again = _taken(keeper, store, None, blobs)
+        usual = _taken(log, store, in_memory, blobs)
+        again = _taken(log, store, None, blobs)
         rows.append([what, kept_bytes / 1e6, spent, usual * 1000, again, again - usual, size.triples / (again - usual)])
     title = f"a cell of {size.triples:,} triples that all match, {len(files)} triggers; CPU seconds in process"
     columns = (
@@ -106,9 +106,9 @@ def rebuild(size: Size, files: Sequence[Path], part: Part, progress: Progress) -
     part.tables.append(Table(title, columns, rows, ["nothing of the attempt is committed, so both see the same store"]))
 
 
-def _taken(keeper: Keeper[Cell], store: DictStore, living: Living[Cell] | None, blobs: list[bytes]) -> float:
+def _taken(log: ChangeLog[Cell], store: DictStore, in_memory: InMemory[Cell] | None, blobs: list[bytes]) -> float:
     began = time.process_time()
-    keeper.take(store, living, blobs)
+    log.take(store, in_memory, blobs)
     return time.process_time() - began
 
 

@@ -20,13 +20,13 @@ from benchmarks.spark_jobs import RATE, by_engine, plan, run_job, spark_on, work
 from benchmarks.spark_store import DictStore
 from benchmarks.timing import Effort
 from benchmarks.workloads import QUERIES, STREAM, Patterns, cqels, universities
-from millstream.pipeline.cell import Cell
-from millstream.pipeline.keys import keys_of
-from millstream.pipeline.packing import Packer
-from millstream.pipeline.parts import Part as FilePart
-from millstream.pipeline.reading import read_part
-from millstream.pipeline.slices import Keeper, Living, cell_keeper
-from millstream.pipeline.spread import StreamedSource, spread
+from millstream.pipeline.exchange.cell_keys import keys_of
+from millstream.pipeline.exchange.packing import Packer
+from millstream.pipeline.job.specification import StreamedSource, job_spec
+from millstream.pipeline.source.reading import read_part
+from millstream.pipeline.source.splits import Split as FilePart
+from millstream.pipeline.state.cell import Cell
+from millstream.pipeline.state.change_log import ChangeLog, InMemory, cell_log
 
 ABOUT = "N-Triples files to answers on two cores, one triple an element, sliding window; triples a second of wall time."
 WANTED = {"Q1": 2_000_000, "Q4": 800_000, "Q5": 800_000, "Q6": 4_000_000}
@@ -123,11 +123,11 @@ def steps(
     files: Sequence[Path], patterns: Patterns, window: int, files_a_trigger: int, cells: int = 2
 ) -> tuple[dict[str, float], int]:
     """CPU seconds of a job's steps in this process, its first trigger aside, and how many answers they give."""
-    planned = spread(cqels(patterns, window), [StreamedSource(STREAM, rate=RATE.partition(":")[2])], cells=cells)
+    planned = job_spec(cqels(patterns, window), [StreamedSource(STREAM, rate=RATE.partition(":")[2])], cells=cells)
     packer, numbers = Packer(planned, 0), range(planned.cells.count)
-    keepers = [cell_keeper(planned, n) for n in numbers]
+    logs = [cell_log(planned, n) for n in numbers]
     stores = [DictStore() for _ in numbers]
-    living: list[Living[Cell] | None] = [None for _ in numbers]
+    in_memory: list[InMemory[Cell] | None] = [None for _ in numbers]
     places = {key: n for n, key in enumerate(keys_of(planned.cells.count))}
     spent: dict[str, float] = defaultdict(float)
     answers = 0
@@ -148,11 +148,11 @@ def steps(
         if first + files_a_trigger >= len(files):
             for key, blob in packer.begin().nothing(FilePart(sequence=len(files), ended=True)):
                 blobs[places[key]].append(blob)
-        for n, keeper in enumerate(keepers):
+        for n, log in enumerate(logs):
             store = stores[n]
             clock.begin()
-            outcome, kept, took = _timed(keeper, store, living[n], blobs[n])
-            living[n] = kept
+            outcome, kept, took = _timed(log, store, in_memory[n], blobs[n])
+            in_memory[n] = kept
             clock.spend("keeping")
             clock.move("keeping", "taking", took)
             answers += outcome
@@ -161,8 +161,8 @@ def steps(
 
 
 def _timed(
-    keeper: Keeper[Cell], store: DictStore, living: Living[Cell] | None, blobs: list[bytes]
-) -> tuple[int, Living[Cell], float]:
+    log: ChangeLog[Cell], store: DictStore, in_memory: InMemory[Cell] | None, blobs: list[bytes]
+) -> tuple[int, InMemory[Cell], float]:
     """One trigger of a cell, and the seconds of it that the cell itself took."""
     took = 0.0
     take = Cell.take
@@ -176,7 +176,7 @@ def _timed(
 
     Cell.take = timed  # type: ignore[method-assign, assignment]
     try:
-        outcome, kept, cost = keeper.take(store, living, blobs)
+        outcome, kept, cost = log.take(store, in_memory, blobs)
     finally:
         Cell.take = take  # type: ignore[method-assign]
     flushed = 0 if cost.flushed is None else cost.flushed.answers.num_rows

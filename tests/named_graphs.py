@@ -1,4 +1,4 @@
-"""Named graphs of a log as elements, quad by quad: what `millstream.ingest.graph_log` must give.
+"""Named graphs of a log as elements, quad by quad: what `millstream.ingest.readers.graph_log` must give.
 
 The quads of a graph follow each other; what the default graph says about a graph's time may come before or after them,
 or stand inside the graph, where it is part of the element. A run of quads ends where those of another graph begin, or
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pyoxigraph import DefaultGraph, Quad
 
 from millstream.errors import DataError
-from millstream.ingest.graph_log import MAX_WAITING
+from millstream.ingest.readers.graph_log import MAX_WAITING
 from millstream.rdf.element import Rejections
 from millstream.rdf.grouping import OUTSIDE_GRAPHS
 from millstream.rdf.statements import Event, Mark

@@ -22,13 +22,13 @@ from pyoxigraph import NamedNode, Variable
 
 from millstream.language import algebra as a
 from millstream.language import parse_query
-from millstream.language import syntax as s
-from millstream.language.context import Context
-from millstream.language.grammar import parse as parse_syntax
-from millstream.language.iris import Names
-from millstream.language.patterns import PatternTranslator
+from millstream.language.parser.parser import parse as parse_syntax
 from millstream.language.scope import in_scope
-from millstream.language.selection import SelectionTranslator
+from millstream.language.syntax import tree as s
+from millstream.language.translation.context import Context
+from millstream.language.translation.iris import Names
+from millstream.language.translation.patterns import PatternTranslator
+from millstream.language.translation.selection import SelectionTranslator
 from millstream.windows.kinds import StreamWindow
 
 WINDOW_GRAPHS = "urn:reference:window:"

@@ -13,17 +13,24 @@ from typing import Any
 from pyoxigraph import Quad
 
 from millstream.errors import DataError, OptionError
-from millstream.ingest.elements import Choice, announced, are_logged_graphs, choice_of, groups_of_events, groups_of_table
-from millstream.ingest.graph_log import MAX_WAITING
 from millstream.ingest.parts import Part, parts_of
+from millstream.ingest.readers.elements import (
+    Choice,
+    announced,
+    are_logged_graphs,
+    choice_of,
+    groups_of_events,
+    groups_of_table,
+)
+from millstream.ingest.readers.graph_log import MAX_WAITING
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf import BlankScope, Change, Format, OnRejected, Rejections, StreamElement, parse_time_option
-from millstream.rdf.changes import check_change_options, format_of_changes, updates_in
-from millstream.rdf.documents import text_lines
+from millstream.rdf.changes.changes import check_change_options, format_of_changes, updates_in
+from millstream.rdf.changes.patches import Patch, Transaction, not_committed
 from millstream.rdf.element import without_repeats
 from millstream.rdf.grouping import check_element_option
 from millstream.rdf.inputs import ByteStream, files_of, is_readable, memory, name_of, open_file
-from millstream.rdf.patches import Patch, Transaction, not_committed
+from millstream.rdf.readers.documents import text_lines
 from millstream.rdf.times import MAX_MS, OUT_OF_RANGE
 from millstream.rdf.timing import Group, TimeOption, Timing
 from tests.named_graphs import by_graph

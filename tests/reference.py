@@ -40,7 +40,7 @@ from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Store,
 
 from millstream.ingest.triples import coerce_triples
 from millstream.language import algebra as a
-from millstream.language.iris import DEFAULT_BASE, resolve
+from millstream.language.translation.iris import DEFAULT_BASE, resolve
 from millstream.windows.kinds import Elements, Event, Landmark, Now, Range, Session, Slide, Step, StreamWindow, Triples
 from tests.plain_sparql import NOW, OwnAggregate, plain
 

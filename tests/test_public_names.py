@@ -110,7 +110,7 @@ def test_the_version_is_that_of_the_installed_package() -> None:
 def test_functions_of_the_pipeline_are_what_their_names_mean() -> None:
     # Importing a module puts it into its package, under the name that `session`, `files` and `continuous` have too.
     from millstream import pipeline
-    from millstream.pipeline.files import list_files
+    from millstream.pipeline.source.files import list_files
 
     assert callable(list_files)
     for name in pipeline.__all__:

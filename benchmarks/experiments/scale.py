@@ -131,7 +131,7 @@ def cells(size: Size, folder: Path, expected: int, part: Part, progress: Progres
             ran = run_job(job, folder / f"cells-{count}")
             assert ran.answers == expected, f"{CUT}: {ran.answers} answers in {count} cells, {expected} in the engine"
             loads = Loads(QUERIES[CUT], count, *triples)
-            grid = " x ".join(map(str, job.spread.cells.shares)) or "1"
+            grid = " x ".join(map(str, job.spec.cells.shares)) or "1"
             first = rows[0][3] if rows else _speed(ran, size)
             times = _speed(ran, size) / float(first or 1)
             rows.append([count, grid, loads.replication, _speed(ran, size), times, ran.trigger_ms(1), ran.answers])

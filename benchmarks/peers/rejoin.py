@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from benchmarks.peers.question import Question, Triple, names_of
 from benchmarks.peers.store import Solutions
-from millstream.kernels.join import FOREVER, IntervalJoin
-from millstream.kernels.scan import Scan
+from millstream.kernels.joins.join import FOREVER, IntervalJoin
+from millstream.kernels.matching.pattern_index import PatternIndex
 
 Key = tuple[int, int, int]
 
@@ -33,7 +33,7 @@ class Rejoin:
             scanned.append([-1 if term.startswith("?") else self._id(term) for term in pattern])
         predicates = sorted({p for _, p, _ in question.patterns})
         self._relations = [predicates.index(p) for _, p, _ in question.patterns]
-        self._scan = Scan(scanned)
+        self._scan = PatternIndex(scanned)
         self._rows = np.empty((3, 1024), np.int64)
         """View and both ends of each row, the first `_owners` of them in use."""
         self._owners: list[Key] = []

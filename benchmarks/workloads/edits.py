@@ -15,7 +15,7 @@ from benchmarks.workloads.patterns import TYPE, XSD, Patterns, body
 from benchmarks.workloads.suites import suites
 from millstream.limits import DEFAULT_LIMITS
 from millstream.rdf import BlankScope, Rejections
-from millstream.rdf.changes import updates_in
+from millstream.rdf.changes.changes import updates_in
 from millstream.rdf.inputs import ByteStream
 
 _NODES = "http://example.org/node/"

@@ -56,7 +56,7 @@ def test_an_interrupted_command_ends_with_code_130(monkeypatch: pytest.MonkeyPat
     def interrupt() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("millstream.cli.taxis.show", interrupt)
+    monkeypatch.setattr("millstream.cli.demo.taxis.show", interrupt)
     monkeypatch.setattr(sys, "argv", ["millstream", "demo"])
     with pytest.raises(SystemExit) as ended:
         command()

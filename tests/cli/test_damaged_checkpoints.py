@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from millstream.cli.checkpoint import Checkpoint, Saved
-from millstream.cli.options import RunOptions
+from millstream.cli.run.checkpoint import Checkpoint, Saved
+from millstream.cli.run.options import RunOptions
 from millstream.errors import OptionError, SnapshotError
-from millstream.pipeline.checkpoints import Record, check_checkpoint
+from millstream.pipeline.job.checkpoints import Record, check_checkpoint
 from tests.cli.running import SEEN, element, millstream
 
 WAY_OUT = "; put back a copy of the checkpoint, or remove it and begin anew"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from typer.testing import CliRunner
 
-from millstream.cli import doors
+from millstream.cli.demo import doors
 from millstream.cli.main import app
 from tests.reference import Reference
 
@@ -28,7 +28,7 @@ def test_the_demo_tells_every_happening_and_each_answer_at_its_time() -> None:
         "     4 s  Cleo is seen in the lab",
         "            + Ben in the hall is next door to Cleo in the lab",
     ]
-    for happening in doors.HAPPENINGS:
+    for happening in doors.EVENTS:
         assert any(line.endswith(happening.said) for line in told)
 
 
@@ -37,7 +37,7 @@ def test_the_demo_tells_the_same_answers_as_recomputing_them() -> None:
     for room, next_room in doors.DOORS:
         reference.insert(doors.triple_of(room, "doorTo", next_room), at_ms=0)
     query = reference.register(doors.QUERY)
-    for happening in doors.HAPPENINGS:
+    for happening in doors.EVENTS:
         happening.happen(reference)  # type: ignore[arg-type]  # it takes the same calls
     reference.finish()
     expected = [
@@ -74,4 +74,4 @@ def test_the_demo_pauses_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("FORCE_COLOR", "1")
     coloured = CliRunner().invoke(app, ["demo", "--engine", "embedded"]).stdout
     assert "\x1b[" in coloured
-    assert len(pauses) == len(doors.HAPPENINGS) + 1
+    assert len(pauses) == len(doors.EVENTS) + 1

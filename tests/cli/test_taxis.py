@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from millstream import Engine
-from millstream.cli import taxis
+from millstream.cli.demo import taxis
 from tests.reference import Reference
 
 

@@ -16,8 +16,8 @@ import pytest
 
 from millstream.errors import DataError
 from millstream.rdf import BlankScope, Rejected, Rejections
+from millstream.rdf.readers.turtle import read_turtle
 from millstream.rdf.statements import Statement
-from millstream.rdf.turtle import read_turtle
 from tests.readers import read_quads
 from tests.suites import Case, cases, has_suite, suite
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyoxigraph as ox
 import pytest
 
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.scanner import Scanned, Scanner
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.scanning.scanner import Scanned, Scanner
 from tests.suites import Case, cases, has_suite, suite
 
 FOLDERS = ("rdf-n-triples", "rdf-n-quads")

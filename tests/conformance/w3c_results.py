@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pyoxigraph as ox
 
-from millstream.operators.expressions.values import Space, read_term
+from millstream.operators.expressions.values.values import Space, read_term
 from tests.suites import RDF, Statements
 
 RS = "http://www.w3.org/2001/sw/DataAccess/tests/result-set#"

@@ -28,7 +28,7 @@ from tests.engine.any_query import (
     Place,
     with_other_constants,
 )
-from tests.engine.fed_streams import FeedingAuthor
+from tests.engine.derived_streams import FeedingAuthor
 from tests.engine.machines import flat, forget_all_that_may_be, graphs_of, quads_of, table_of, take_step
 from tests.engine.scenarios import NAMESPACE, NODES, PREDICATES, STREAMS, Close, Step
 

@@ -81,7 +81,7 @@ def answer_set(query: Any) -> Counter[Row]:
     found = query.solutions()
     if isinstance(found, bool):
         # Before the first change there is no answer, which reads as false.
-        return Counter([(found,)]) if found or len(query.family.outlet.answer_rows()[1]) else Counter()
+        return Counter([(found,)]) if found or len(query.parameterised.emitter.answer_rows()[1]) else Counter()
     return Counter((x,) if isinstance(x, Triple) else tuple(x.get(v) for v in query.variables) for x in found)
 
 

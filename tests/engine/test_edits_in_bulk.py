@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from millstream import DataError, Engine, MillstreamError, PendingLimitError
 from tests.engine.any_query import any_sessions, family_sessions, sharing_sessions
+from tests.engine.derived_streams import feeding_sessions
 from tests.engine.edits import Item, Many, one_by_one
-from tests.engine.fed_streams import feeding_sessions
 from tests.engine.machines import compare_runs, forget_all_that_may_be, run_session
 from tests.engine.notation import emitted, nt
 from tests.engine.scenarios import GRAPHS, Session, Step, sessions, triples

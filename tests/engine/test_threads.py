@@ -152,7 +152,7 @@ def test_a_callback_may_wait_for_another_thread_that_calls_the_engine(bring: Cal
 
 
 def test_a_query_registered_between_two_parts_of_a_source_sees_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("millstream.ingest.scanning.CHUNK_BYTES", 200)
+    monkeypatch.setattr("millstream.ingest.readers.scanning.CHUNK_BYTES", 200)
     engine, late = Engine(), list[ContinuousQuery]()
 
     def hear(_: object) -> None:

@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from millstream.kernels.answer_set import AnswerSet
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.emission import APPEARS, BOTH, DISAPPEARS, Selection
-from millstream.operators import subquery
-from millstream.operators.dataflow import Dataflow
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.emission.answer_set import AnswerSet
+from millstream.kernels.emission.emission import APPEARS, BOTH, DISAPPEARS, Selection
+from millstream.operators.dataflow.dataflow import Dataflow
+from millstream.operators.dataflow.layout import Root
 from millstream.operators.expressions import Evaluator
-from millstream.operators.layout import Root
-from millstream.operators.rows import EXPIRY, FOREVER, Arrivals, Deltas, tick, time_of
+from millstream.operators.leaves import subquery
+from millstream.operators.ticks import EXPIRY, FOREVER, Arrivals, Deltas, tick, time_of
 from millstream.plan import nodes as n
 from tests.fuzz.happenings import At, Director, Enter, Event, Held, Quad, Sent, Wanted, number_of, recomputed
 from tests.fuzz.plan_model import Model, Row, TooManyError
@@ -246,7 +246,9 @@ class Driven:
 
     def send_first(self, root: Root, event: Event) -> None:
         """Shows a plan that came the rows of parts that only it reads."""
-        known = {node.part for told in self.told for node in n.in_order(told.wanted.plan) if isinstance(node, n.Arriving)}
+        known = {
+            node.part for told in self.told for node in n.in_order(told.wanted.plan) if isinstance(node, n.ExchangeInput)
+        }
         number = number_of(event.at, event.number)
         self.send(
             [

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TypeAlias
 
-from millstream.operators.rows import ELEMENT, EXPIRY, FOREVER, GRID, tick, time_of
+from millstream.operators.ticks import ELEMENT, EXPIRY, FOREVER, GRID, tick, time_of
 from millstream.plan import nodes as n
 from millstream.plan.conjunction import GraphSource, Source
 from tests.fuzz.plan_model import Content, Model, Row, TooManyError, Triple
@@ -137,7 +137,7 @@ class Director:
         parts = {number: Counter([self.row(part) for _ in range(4)]) for number, part in self.author.parts.items()}
         return Content(triples, graphs, parts)
 
-    def row(self, part: n.Arriving) -> Row:
+    def row(self, part: n.ExchangeInput) -> Row:
         """One that a part elsewhere may send."""
         unbound = [v not in part.certain and self.chance.random() < 0.3 for v in part.variables]
         return tuple(None if x else str(self.author.value()) for x in unbound)

@@ -10,12 +10,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from pyoxigraph import BlankNode, NamedNode, Variable
 
-from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.language import algebra as a
 from millstream.language.scope import mentioned
 from millstream.operators.aggregates.accumulators import AggregateSpec
-from millstream.operators.expressions import Evaluator, comparison
-from millstream.operators.expressions.values import ExpressionError, boolean, integer
+from millstream.operators.expressions import Evaluator
+from millstream.operators.expressions.values import comparison
+from millstream.operators.expressions.values.values import ExpressionError, boolean, integer
 from millstream.operators.ordering import order_key, term_key
 from millstream.plan import nodes as n
 from millstream.plan.conjunction import Conjunction, Source, SourcedPattern
@@ -133,7 +134,7 @@ class Model:
                         found = [self.matched(SourcedPattern(triple, None), t) for t in triples]
                         rows = [x | {graph: name} for x in found if x is not None and x.get(graph, name) == name]
                         out.update(tuple(x[v] for v in node.variables) for x in rows)
-            case n.Arriving(part):
+            case n.ExchangeInput(part):
                 return content.parts.get(part, Counter())
             case n.Rows(_, rows):
                 out.update(tuple(None if term is None else str(term) for term in row) for row in rows)

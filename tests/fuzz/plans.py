@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Variable, parse
 
 from millstream.language import algebra as a
-from millstream.operators.expressions.values import XSD
-from millstream.plan import joining
+from millstream.operators.expressions.values.values import XSD
 from millstream.plan import nodes as n
+from millstream.plan.compile import joining
+from millstream.plan.compile.scopes import Names
 from millstream.plan.conjunction import Conjunction, GraphSource, MergedSource, Source, SourcedPattern, WindowSource
-from millstream.plan.scopes import Names
 from millstream.windows.kinds import Range, Step, StreamWindow
 from tests.operators.test_group_by import FAMILIES, FUNCTIONS
 
@@ -49,7 +49,7 @@ class Author:
         small = [f'"{number}"^^<{XSD}integer>' for number in range(2)]
         some = chance.sample(family, min(2, len(family))) if chance.random() < 0.6 else small
         self.values: list[Term] = [term_of(text) for text in dict.fromkeys(some)]
-        self.parts: dict[int, n.Arriving] = {}
+        self.parts: dict[int, n.ExchangeInput] = {}
         self.sources = chance.sample(SOURCES, chance.choice([1, 1, 2, 3]))
 
     def one(self, *choices: T) -> T:
@@ -185,7 +185,7 @@ class Author:
         part = self.one(0, 1)
         if part not in self.parts:
             variables = self.some(VARIABLES, 1)
-            self.parts[part] = n.Arriving(part, variables, frozenset(self.some(variables)))
+            self.parts[part] = n.ExchangeInput(part, variables, frozenset(self.some(variables)))
         return self.parts[part]
 
     # Nodes

@@ -22,8 +22,8 @@ from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, RdfFor
 from millstream import Engine, MillstreamError
 from millstream.rdf.element import Rejected, Rejections
 from millstream.rdf.inputs import ByteStream, memory
-from millstream.rdf.mapping import Mapped, map_rows
-from millstream.rdf.templates import read_template
+from millstream.rdf.mapping.mapping import Mapped, map_rows
+from millstream.rdf.mapping.templates import read_template
 from tests.fuzz import garbage
 
 E = "http://example.org/"

@@ -19,8 +19,8 @@ from tests.engine.machines import forget_all_that_may_be, run_session
 from tests.engine.scenarios import NODES, PREDICATES, Session
 from tests.fuzz.shrinking import shrunk, told
 from tests.pipeline.simulation import Element
-from tests.pipeline.test_any_query_simulated import TimedAuthor
-from tests.pipeline.test_cells_simulated import SOURCES, Setting, expected, simulated
+from tests.pipeline.state.test_any_query_simulated import TimedAuthor
+from tests.pipeline.state.test_cells_simulated import SOURCES, Setting, expected, simulated
 
 WRITERS = (any_query.write_session, any_query.write_session, any_query.write_families, any_query.write_sharing)
 AFTER_EACH: tuple[Callable[[Engine], Engine | None], ...] = (

@@ -10,10 +10,10 @@ from random import Random
 from typing import Any
 
 from millstream import Engine, MillstreamError
-from millstream.pipeline.loading import load_datasets
-from millstream.pipeline.slices import Keeper, bucket_keeper, cell_keeper
-from millstream.pipeline.spread import Spread, StreamedSource, spread
-from millstream.pipeline.static import StaticData
+from millstream.pipeline.datasets.loading import load_datasets
+from millstream.pipeline.datasets.static import StaticData
+from millstream.pipeline.job.specification import JobSpec, StreamedSource, job_spec
+from millstream.pipeline.state.change_log import ChangeLog, bucket_log, cell_log
 from tests.fuzz import garbage
 from tests.pipeline.simulation import DictStore, Element, Job
 
@@ -60,15 +60,15 @@ def _lines(chance: Random, count: int) -> str:
 class _Kept:
     """A cell, or the second stage, after a few triggers: what is in its store, and the blobs of the next."""
 
-    def __init__(self, keeper: Keeper[Any], store: DictStore, blobs: list[bytes]) -> None:
-        self.keeper = keeper
+    def __init__(self, log: ChangeLog[Any], store: DictStore, blobs: list[bytes]) -> None:
+        self.log = log
         self.store = store
         self.blobs = blobs
 
 
 @cache
 def _kept(number: int, cells: int) -> tuple[_Kept, ...]:
-    plan = spread(QUERIES[number], [StreamedSource(STREAM)], cells=cells, output="changes", lateness_ms=2)
+    plan = job_spec(QUERIES[number], [StreamedSource(STREAM)], cells=cells, output="changes", lateness_ms=2)
     static = load_datasets({None: _lines(Random(7), 6).encode()}, plan, lambda rejected: None, format="nt").static
     job = _Recording(plan, static)
     for at_ms in range(5):
@@ -79,14 +79,14 @@ def _kept(number: int, cells: int) -> tuple[_Kept, ...]:
 class _Recording(Job):
     """Remembers the blobs of the last trigger."""
 
-    def __init__(self, plan: Spread, static: StaticData) -> None:
+    def __init__(self, plan: JobSpec, static: StaticData) -> None:
         super().__init__(plan, static, 0, calm=True)
-        self._last: dict[int, tuple[Keeper[Any], DictStore, list[bytes]]] = {}
+        self._last: dict[int, tuple[ChangeLog[Any], DictStore, list[bytes]]] = {}
 
-    def _take(self, cell: int, keeper: Keeper[Any], blobs: list[bytes]) -> list[list[bytes]]:
+    def _take(self, cell: int, log: ChangeLog[Any], blobs: list[bytes]) -> list[list[bytes]]:
         before = DictStore(dict(self._stores[cell].committed))
-        self._last[cell] = keeper, before, blobs
-        return super()._take(cell, keeper, blobs)
+        self._last[cell] = log, before, blobs
+        return super()._take(cell, log, blobs)
 
     def last(self) -> tuple[_Kept, ...]:
         return tuple(_Kept(*self._last[cell]) for cell in sorted(self._last))
@@ -106,7 +106,7 @@ def blobs(chance: Random) -> None:
             store.committed[key] = garbage.damaged(chance, data.encode()).decode("utf-8", "replace")
         else:
             store.committed[key] = garbage.damaged(chance, data)
-    _refused(lambda: kept.keeper.take(store, None, given))
+    _refused(lambda: kept.log.take(store, None, given))
 
 
 def static(chance: Random) -> None:
@@ -116,15 +116,15 @@ def static(chance: Random) -> None:
 
     def use() -> None:
         data = StaticData.from_bytes(garbage.damaged(chance, whole))
-        keeper = cell_keeper(plan, 0, data) if plan.stages is None or chance.random() < 0.5 else bucket_keeper(plan)
-        keeper._make()
+        log = cell_log(plan, 0, data) if plan.stages is None or chance.random() < 0.5 else bucket_log(plan)
+        log._make()
 
     _refused(use)
 
 
 @cache
-def _plan(cells: int) -> Spread:
-    return spread(QUERIES[0], [StreamedSource(STREAM)], cells=cells, output="changes")
+def _plan(cells: int) -> JobSpec:
+    return job_spec(QUERIES[0], [StreamedSource(STREAM)], cells=cells, output="changes")
 
 
 def _refused(use: Callable[[], Any]) -> None:

@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from millstream import Engine, MillstreamError
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.join import FOREVER, IntervalJoin
-from millstream.kernels.merge import TimeMerge
-from millstream.kernels.scanner import Scanned, Scanner
-from millstream.kernels.scanner_summary import Summary
+from millstream.kernels.conjunctions.time_merge import TimeMerge
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.joins.join import FOREVER, IntervalJoin
+from millstream.kernels.scanning.scanner import Scanned, Scanner
+from millstream.kernels.scanning.summary import Summary
 from tests.engine import alone
 from tests.fuzz import flows, garbage, queries, readers, sessions, states
 from tests.fuzz.snapshots import damaged_values

@@ -101,7 +101,10 @@ def test_a_source_goes_on_where_a_snapshot_was(
     whole = engine_with_queries()
     whole.read(STREAM, files(folder), **options)
     engine = engine_with_queries()
-    with patch("millstream.ingest.scanning.CHUNK_BYTES", size), patch("millstream.ingest.gathering.CHUNK_STATEMENTS", 2):
+    with (
+        patch("millstream.ingest.readers.scanning.CHUNK_BYTES", size),
+        patch("millstream.ingest.readers.gathering.CHUNK_STATEMENTS", 2),
+    ):
         for cut in cuts:
             try:
                 engine.read(STREAM, Cut(folder, cut), since=engine.positions.get(STREAM), **options)
@@ -115,7 +118,7 @@ def test_a_source_goes_on_where_a_snapshot_was(
 
 def taken(source: object, since: bytes | None = None, **options: Any) -> list[tuple[int, bytes]]:
     """How many elements each chunk has, and the position behind it."""
-    from millstream.kernels.dictionary import Dictionary
+    from millstream.kernels.dictionary.dictionary import Dictionary
 
     dictionary = Dictionary()
     found = []
@@ -131,7 +134,7 @@ def test_blank_nodes_keep_their_names_when_a_file_is_read_again(tmp_path: Path) 
     engine = Engine()
     loop = f"SELECT ?a WHERE {{ STREAM <{STREAM}> [RANGE 1h] {{ ?a <http://e/p0> ?b . ?b <http://e/p1> ?a }} }}"
     query = engine.register(loop)
-    with patch("millstream.ingest.scanning.CHUNK_BYTES", 35), pytest.raises(OSError):
+    with patch("millstream.ingest.readers.scanning.CHUNK_BYTES", 35), pytest.raises(OSError):
         engine.read(STREAM, Cut(path, 1), time="rate:1")
     assert engine.stats["elements"] == 1
     engine.read(STREAM, path, time="rate:1", since=engine.positions[STREAM])

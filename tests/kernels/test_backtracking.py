@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from millstream.kernels.backtracking import StepsSpentError
-from millstream.operators.expressions.regex_programs import bounded_program
-from millstream.operators.expressions.regex_syntax import parse
+from millstream.kernels.rows.backtracking import StepsSpentError
+from millstream.operators.expressions.regex.programs import bounded_program
+from millstream.operators.expressions.regex.syntax import parse
 
 # Only what means the same to both.
 pieces = st.sampled_from(["a", "b", "é", "[ab]", "[^a]", "(a|b)", "(ab?)", "(a|)", "(?:a|ab)", "(é+)"])

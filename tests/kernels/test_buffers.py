@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from millstream.kernels.deltas import Arrivals, Deltas, PythonOperator
+from millstream.kernels.flow.deltas import Arrivals, Deltas, PythonOperator
 
 
 def made(size: int, width: int = 2) -> Deltas:

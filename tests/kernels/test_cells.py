@@ -5,9 +5,9 @@ import random
 import numpy as np
 import pytest
 
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.repeats import repeats
-from millstream.kernels.scanner import Scanner
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.matching.repeats import repeats
+from millstream.kernels.scanning.scanner import Scanner
 
 SUBJECTS = ["<http://a/1>", "<http://a/2>", "_:b", "<http://a/#é>"]
 PREDICATES = ["<http://a/p>", "<http://a/q>"]

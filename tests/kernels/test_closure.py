@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from millstream.kernels.closure import PathClosure
-from millstream.kernels.deltas import Deltas
+from millstream.kernels.flow.deltas import Deltas
+from millstream.kernels.paths.closure import PathClosure
 
 NODES = 90
 

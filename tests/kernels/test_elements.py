@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from millstream.ingest.columns import Columns
-from millstream.kernels.elements import Elements
+from millstream.kernels.matching.elements import Elements
 
 relaxed = settings(deadline=None)  # other work on the machine must not fail a test
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from millstream.kernels.answer_set import AnswerSet, summed
-from millstream.kernels.deltas import Deltas
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.emission import APPEARS, BOTH, DISAPPEARS, Kept, Selection, parted, selected
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.emission.answer_set import AnswerSet, summed
+from millstream.kernels.emission.emission import APPEARS, BOTH, DISAPPEARS, PendingRows, Selection, parted, selected
+from millstream.kernels.flow.deltas import Deltas
 
 GRID = 2
 LATER = 1 << 40
@@ -152,7 +152,7 @@ def test_parts_have_the_rows_of_one_first_column_in_order(rows: list[Row]) -> No
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=6), st.data())
 def test_rows_that_wait_go_from_the_front_and_hold_their_terms(sizes: list[int], data: st.DataObject) -> None:
     dictionary = Dictionary()
-    kept, expected, number = Kept(width=1), list[int](), 0
+    kept, expected, number = PendingRows(width=1), list[int](), 0
     for size in sizes:
         ids = dictionary.encode([f"<http://e/{i}>" for i in range(number, number + size)])
         ticks = np.arange(number, number + size)
@@ -183,7 +183,7 @@ def test_rows_that_wait_go_from_the_front_and_hold_their_terms(sizes: list[int],
 
 def test_rows_of_another_width_are_refused() -> None:
     with pytest.raises(ValueError, match="columns"):
-        Kept(width=2).add(deltas_of([((1,), 0, 0, 1)], 1))
+        PendingRows(width=2).add(deltas_of([((1,), 0, 0, 1)], 1))
     with pytest.raises(ValueError, match="columns"):
         Selection(BOTH, 2, lambda rows: None, 0, False).report(deltas_of([((1,), 0, 0, 1)], 1), LATER)
     with pytest.raises(ValueError, match="no first"):

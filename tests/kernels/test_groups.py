@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from millstream.kernels.counts import Counts, RowCounts
-from millstream.kernels.deltas import Deltas
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.groups import GroupTable
-from millstream.kernels.keeping import Keeper
-from millstream.kernels.ranked import Rank, Ranked
-from millstream.kernels.sums import Sums
+from millstream.kernels.aggregates.counts import Counts, RowCounts
+from millstream.kernels.aggregates.groups import GroupTable
+from millstream.kernels.aggregates.ranked import Rank, Ranked
+from millstream.kernels.aggregates.sums import Sums
+from millstream.kernels.aggregates.term_references import TermReferences
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.flow.deltas import Deltas
 from millstream.operators.ordering import Ordering
 
 INTEGER = 5 << 59 | 1 << 58
@@ -22,7 +22,7 @@ def rows(columns, tick, change, weight):
 
 
 def groups(width, keys, accumulators=()):
-    return GroupTable([Deltas(width=width)], len(keys) + len(accumulators), keys, accumulators, Keeper(DICTIONARY))
+    return GroupTable([Deltas(width=width)], len(keys) + len(accumulators), keys, accumulators, TermReferences(DICTIONARY))
 
 
 ACCUMULATORS = {
@@ -54,7 +54,7 @@ def test_keys_that_are_not_there_are_refused(width, keys):
 
 def test_an_output_of_another_width_is_refused():
     with pytest.raises(ValueError, match="expected 2 columns, got 1"):
-        GroupTable([Deltas(width=1)], 1, (0,), [RowCounts()], Keeper(DICTIONARY))
+        GroupTable([Deltas(width=1)], 1, (0,), [RowCounts()], TermReferences(DICTIONARY))
 
 
 def test_more_rows_cannot_leave_than_entered():

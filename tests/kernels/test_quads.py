@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.quads import QuadRows
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.matching.quads import QuadRows
 from tests.operators.deltas_model import consistent, difference, listed
 
 SHAPES: list[tuple[list[bool], list[int], list[int]]] = [

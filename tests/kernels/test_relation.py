@@ -5,9 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from millstream.kernels.deltas import Deltas
-from millstream.kernels.relation import Distinct, KeyMatcher, MatchCounter, RowCounter
-from millstream.kernels.relation_join import JoinTable
+from millstream.kernels.flow.deltas import Deltas
+from millstream.kernels.relations.relation import Distinct, KeyMatcher, MatchCounter, RowCounter
+from millstream.kernels.relations.relation_join import JoinTable
 
 NONE = -1
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from millstream.errors import QueryError
 from millstream.language import parse_query
 from millstream.language.functions import AGGREGATES, FUNCTIONS
-from millstream.language.keywords import KEYWORDS
-from millstream.plan.explain import explain
+from millstream.language.parser.keywords import KEYWORDS
+from millstream.plan.explain.query import explain
 
 # Every construct of the grammar once or more, so that damage has something to damage without the outside suites.
 SEEDS = (

@@ -8,7 +8,7 @@ from pyoxigraph import Literal, NamedNode
 from millstream.errors import QuerySyntaxError
 from millstream.language import algebra as a
 from millstream.language import parse_query
-from millstream.language.iris import resolve
+from millstream.language.translation.iris import resolve
 from tests.language.algebra_text import algebra, parse
 from tests.suites import has_suite, suite
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from millstream.operators.rows import Deltas
+from millstream.operators.ticks import Deltas
 
 UNBOUND = -1
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.operators.comparing_join import ordered_join
-from millstream.operators.expressions import comparison
-from millstream.operators.expressions.values import ExpressionError, read_term
+from millstream.operators.expressions.values import comparison
+from millstream.operators.expressions.values.values import ExpressionError, read_term
 from tests.operators.deltas_model import applied, buffers, deltas, listed, recomputed
 from tests.operators.ordered_terms import ALL, NUMBERS, typed
 

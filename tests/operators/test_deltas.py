@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from millstream.operators.deltas import consolidated, empty, merged
-from millstream.operators.rows import Deltas
+from millstream.operators.ticks import Deltas
 from tests.operators.deltas_model import deltas, listed, recomputed
 from tests.operators.histories import histories, instants
 

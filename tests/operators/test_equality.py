@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.keeping import Keeper
+from millstream.kernels.aggregates.term_references import TermReferences
+from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.operators.equality import equality_key, key_of
-from millstream.operators.expressions import comparison
-from millstream.operators.expressions.values import ExpressionError, read_term
+from millstream.operators.expressions.values import comparison
+from millstream.operators.expressions.values.values import ExpressionError, read_term
 from tests.operators.deltas_model import buffers, deltas, listed
 from tests.operators.ordered_terms import ALL, typed
 from tests.operators.test_group_by import FAMILIES
@@ -31,7 +31,7 @@ TERMS = list(dict.fromkeys([*ALL, *MOMENTS, *(text for family in FAMILIES.values
 def keys_of(texts: list[str]) -> list[str | None]:
     """As the operator has them."""
     dictionary = Dictionary()
-    operator = equality_key(buffers(2), 3, 1, dictionary, Keeper(dictionary))
+    operator = equality_key(buffers(2), 3, 1, dictionary, TermReferences(dictionary))
     ids = dictionary.encode(texts).tolist()
     found = listed(operator.run(deltas(2, [((0, n), {(7, i): 2}) for n, i in enumerate(ids)])))
     assert [(row[:2], *more) for row, *more in found] == [((7, i), 0, n, 2) for n, i in enumerate(ids)]
@@ -76,7 +76,7 @@ def test_equal_terms_share_a_key_or_have_none() -> None:
 
 def test_keys_are_kept_while_a_row_has_them() -> None:
     dictionary = Dictionary()
-    operator = equality_key(buffers(1), 2, 0, dictionary, Keeper(dictionary))
+    operator = equality_key(buffers(1), 2, 0, dictionary, TermReferences(dictionary))
     one, also, moment = dictionary.encode([typed("1", "integer"), typed("1.0", "decimal"), MOMENTS[0]]).tolist()
 
     def held() -> int:
@@ -94,4 +94,4 @@ def test_keys_are_kept_while_a_row_has_them() -> None:
 def test_columns_that_are_not_there_are_refused(place: int, width: int) -> None:
     dictionary = Dictionary()
     with pytest.raises(ValueError, match="column"):
-        equality_key(buffers(1), width, place, dictionary, Keeper(dictionary))
+        equality_key(buffers(1), width, place, dictionary, TermReferences(dictionary))

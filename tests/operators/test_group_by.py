@@ -21,13 +21,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, RdfFormat, Store, parse
 
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.dictionary_kinds import Kind
-from millstream.kernels.groups import GroupTable
-from millstream.kernels.keeping import Keeper
+from millstream.kernels.aggregates.groups import GroupTable
+from millstream.kernels.aggregates.term_references import TermReferences
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.dictionary.kinds import Kind
 from millstream.operators.aggregates.accumulators import AggregateSpec, accumulator_of
-from millstream.operators.expressions import Bounds, arithmetic, numbers
-from millstream.operators.expressions.values import (
+from millstream.operators.expressions import Bounds
+from millstream.operators.expressions.functions import arithmetic
+from millstream.operators.expressions.values import numbers
+from millstream.operators.expressions.values.values import (
     DECIMAL,
     DOUBLE,
     FLOAT,
@@ -40,7 +42,7 @@ from millstream.operators.expressions.values import (
     string,
 )
 from millstream.operators.ordering import Key, order_key, term_key
-from millstream.operators.rows import Deltas
+from millstream.operators.ticks import Deltas
 from tests.reference import median
 
 Texts = list[str | None]
@@ -217,8 +219,8 @@ class Driven:
     def __init__(self, width: int, keys: int, specs: tuple[AggregateSpec, ...]) -> None:
         self.dictionary = Dictionary()
         accumulators = [accumulator_of(spec, self.dictionary, tuple(range(width)), Bounds()) for spec in specs]
-        given, keeper = [Deltas(width=width)], Keeper(self.dictionary)
-        self.group = GroupTable(given, keys + len(specs), tuple(range(keys)), accumulators, keeper)
+        given, references = [Deltas(width=width)], TermReferences(self.dictionary)
+        self.group = GroupTable(given, keys + len(specs), tuple(range(keys)), accumulators, references)
         self.keys = keys
         self.width = width
         self.out: dict[tuple[int, int], Counter[Row]] = {}

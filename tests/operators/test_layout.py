@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyoxigraph import Variable
 
 from millstream.language import parse_query
-from millstream.operators.layout import step_of, steps_below
+from millstream.operators.dataflow.layout import step_of, steps_below
 from millstream.plan.nodes import Extend, Filter, Join, Project, Rows
 from millstream.plan.passes import plan_of
 

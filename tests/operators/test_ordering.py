@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from millstream.kernels.dictionary import Dictionary
-from millstream.operators.expressions import comparison
-from millstream.operators.expressions.values import ExpressionError, read_term
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.operators.expressions.values import comparison
+from millstream.operators.expressions.values.values import ExpressionError, read_term
 from millstream.operators.ordering import Ordering, order_key, packed, term_key
 from tests import reference
 from tests.operators.ordered_terms import ALL, BOOLEANS, MOMENTS, NAMES, NUMBERS, TEXTS, maybe_terms, typed

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from millstream.kernels.consolidation import consolidated, merged
-from millstream.kernels.deltas import Deltas
-from millstream.kernels.relation import Distinct, KeyMatcher, MatchCounter
-from millstream.kernels.relation_join import JoinTable
+from millstream.kernels.flow.consolidation import consolidated, merged
+from millstream.kernels.flow.deltas import Deltas
+from millstream.kernels.relations.relation import Distinct, KeyMatcher, MatchCounter
+from millstream.kernels.relations.relation_join import JoinTable
 from tests.operators import solutions_model as model
 from tests.operators.deltas_model import UNBOUND, applied, begun, buffers, deltas, listed, recomputed
 from tests.operators.histories import histories, instants

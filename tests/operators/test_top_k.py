@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.top_k import ALL as ALL_ROWS
-from millstream.kernels.top_k import TopK, TopKOfEach
-from millstream.operators.expressions.values import read_term
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.order.top_k import ALL as ALL_ROWS
+from millstream.kernels.order.top_k import TopK, TopKOfEach
+from millstream.operators.expressions.values.values import read_term
 from millstream.operators.ordering import Ordering, order_key, term_key
 from millstream.operators.ranking import levels, sort_rows
 from tests.operators.deltas_model import applied, buffers, deltas, listed, recomputed

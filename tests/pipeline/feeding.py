@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from millstream import pipeline
 from tests.pipeline.simulation import Element, Row
-from tests.pipeline.test_cells_simulated import Setting
+from tests.pipeline.state.test_cells_simulated import Setting
 
 PROV = "<http://www.w3.org/ns/prov#generatedAtTime>"
 INTEGER = "<http://www.w3.org/2001/XMLSchema#integer>"

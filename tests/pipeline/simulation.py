@@ -15,14 +15,14 @@ import pyarrow as pa
 
 from millstream.ingest import Columns
 from millstream.ingest.intake import Encoder
-from millstream.kernels.scanner import Scanner
-from millstream.pipeline.keys import keys_of
-from millstream.pipeline.packing import Packer
-from millstream.pipeline.parts import Part
-from millstream.pipeline.reading import Reading
-from millstream.pipeline.slices import Keeper, Living, bucket_keeper, cell_keeper
-from millstream.pipeline.spread import Spread
-from millstream.pipeline.static import StaticData
+from millstream.kernels.scanning.scanner import Scanner
+from millstream.pipeline.datasets.static import StaticData
+from millstream.pipeline.exchange.cell_keys import keys_of
+from millstream.pipeline.exchange.packing import Packer
+from millstream.pipeline.job.specification import JobSpec
+from millstream.pipeline.source.reading import Reading
+from millstream.pipeline.source.splits import Split
+from millstream.pipeline.state.change_log import ChangeLog, InMemory, bucket_log, cell_log
 
 
 @dataclass(frozen=True)
@@ -71,17 +71,17 @@ Row = tuple[int, int, tuple[str | None, ...]]
 class Job:
     """A spread query with its cells."""
 
-    def __init__(self, spread: Spread, static: StaticData | None, seed: int, *, calm: bool = False) -> None:
-        self.spread = spread
+    def __init__(self, spec: JobSpec, static: StaticData | None, seed: int, *, calm: bool = False) -> None:
+        self.spec = spec
         self._random = random.Random(seed)
         self._calm = calm
-        self._packers = [Packer(spread, i) for i in range(len(spread.sources))]
-        self._parts = [0] * len(spread.sources)
-        self._stores = [DictStore() for _ in range(spread.cells.count + spread.cells.buckets)]
-        self._workers: list[dict[int, Living[Any]]] = [{}, {}]
+        self._packers = [Packer(spec, i) for i in range(len(spec.sources))]
+        self._parts = [0] * len(spec.sources)
+        self._stores = [DictStore() for _ in range(spec.cells.count + spec.cells.buckets)]
+        self._workers: list[dict[int, InMemory[Any]]] = [{}, {}]
         sent = None if static is None else StaticData.from_bytes(static.to_bytes())
-        self._keepers = [cell_keeper(spread, number, sent) for number in range(spread.cells.count)]
-        self._second = None if spread.stages is None else bucket_keeper(spread)
+        self._logs = [cell_log(spec, number, sent) for number in range(spec.cells.count)]
+        self._second = None if spec.stages is None else bucket_log(spec)
         self._answers: list[Row] = []
         self._flushed: list[Row] = []
         self.late: set[tuple[int, int, int, int]] = set()
@@ -101,29 +101,29 @@ class Job:
                 blobs.extend(self._add(source, part))
             blobs.extend(self._packers[source].take())
             if ended:
-                part = Part(source=source, sequence=self._next_part(source), ended=True, open=open)
+                part = Split(source=source, sequence=self._next_part(source), ended=True, open=open)
                 blobs.extend(self._packers[source].begin().nothing(part))
         self._random.shuffle(blobs)
-        keys = keys_of(self.spread.cells.count)
+        keys = keys_of(self.spec.cells.count)
         sent: list[list[bytes]] = []
-        for cell, keeper in enumerate(self._keepers):
+        for cell, log in enumerate(self._logs):
             ours = [blob for key, blob in blobs if key == keys[cell]]
             if ours:
-                sent.extend(self._take(cell, keeper, ours))
+                sent.extend(self._take(cell, log, ours))
         self._random.shuffle(sent)
         for bucket, to_bucket in enumerate(zip(*sent, strict=True)):
             assert self._second is not None
-            self._take(len(self._keepers) + bucket, self._second, list(to_bucket))
+            self._take(len(self._logs) + bucket, self._second, list(to_bucket))
 
-    def _take(self, cell: int, keeper: Keeper[Any], blobs: list[bytes]) -> list[list[bytes]]:
+    def _take(self, cell: int, log: ChangeLog[Any], blobs: list[bytes]) -> list[list[bytes]]:
         """What is sent on, behind the end apart."""
         store = self._stores[cell]
         while True:
             worker = self._workers[0 if self._calm else self._random.randrange(2)]
             if not self._calm and self._random.random() < 0.1:
                 worker.clear()
-            outcome, living, kept = keeper.take(store, worker.get(cell), blobs)
-            worker[cell] = living
+            outcome, in_memory, kept = log.take(store, worker.get(cell), blobs)
+            worker[cell] = in_memory
             if self._calm or self._random.random() < 0.8:
                 break
             store.forget_attempt()
@@ -157,7 +157,7 @@ class Job:
         encoder, scanner = Encoder(packer.dictionary), Scanner(packer.dictionary, summary=packer.summary)
         number = self._next_part(source)
         blobs: list[tuple[int, bytes]] = []
-        rate = self.spread.sources[source].fraction
+        rate = self.spec.sources[source].fraction
         for chunk, some in enumerate(_cut(elements, self._random)):
             encoded = [encoder.encode("\n".join(e.triples).encode(), scanner).triples for e in some]
             triples = np.concatenate([np.empty((0, 3), np.int64), *encoded])

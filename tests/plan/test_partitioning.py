@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from millstream.language import parse_query
-from millstream.plan.cells import Cells, cells_for
-from millstream.plan.explain_cells import explain_cells
+from millstream.plan.distribute.cells import Cells, cells_for
+from millstream.plan.distribute.partitioning import cuts_of, only_adds, waits_for_streams
+from millstream.plan.explain.cells import explain_cells
 from millstream.plan.nodes import leaf_patterns
-from millstream.plan.partitioning import cuts_of, only_adds, waits_for_streams
 from millstream.plan.passes import plan_of
 
 PREFIX = "PREFIX : <http://e/>\n"

@@ -6,7 +6,7 @@ import pytest
 
 from millstream.language import parse_query
 from millstream.language.printer import Printer
-from millstream.plan.explain_plan import explain_plan
+from millstream.plan.explain.operators import explain_plan
 from millstream.plan.passes import plan_of
 
 GOLDEN = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from millstream.language import parse_query
-from millstream.plan.explain import explain
+from millstream.plan.explain.query import explain
 from tests.language.algebra_text import PROLOGUE, parse
 from tests.language.test_paper_queries import MENDED_Q2, PREFIX
 

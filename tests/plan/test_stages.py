@@ -6,13 +6,13 @@ import pytest
 
 from millstream.language import parse_query
 from millstream.plan import nodes as n
-from millstream.plan.cells import Cells, cells_for
-from millstream.plan.explain_cells import explain_cells
+from millstream.plan.distribute.cells import Cells, cells_for
+from millstream.plan.distribute.stages import Stages, split, stages_of
+from millstream.plan.explain.cells import explain_cells
 from millstream.plan.nodes import in_order, leaf_patterns
 from millstream.plan.passes import plan_of
-from millstream.plan.stages import Stages, split, stages_of
-from tests.pipeline.test_any_query_simulated import PREFIX as EXAMPLE
-from tests.pipeline.test_any_query_simulated import QUERIES
+from tests.pipeline.state.test_any_query_simulated import PREFIX as EXAMPLE
+from tests.pipeline.state.test_any_query_simulated import QUERIES
 
 PREFIX = "PREFIX : <http://e/>\n"
 STREAM = "STREAM :s [RANGE 9]"
@@ -36,14 +36,14 @@ def kinds(root: n.Node) -> list[str]:
 
 def test_cells_join_and_the_rest_takes_the_first_rows() -> None:
     found = stages(f"SELECT ?a ?c {{ {CHAIN} }} ORDER BY ?c LIMIT 3")
-    assert kinds(found.cells) == ["Solutions", "Sent"]
-    assert kinds(found.rest) == ["Arriving", "TopK", "Ordered"]
+    assert kinds(found.cells) == ["Solutions", "ExchangeOutput"]
+    assert kinds(found.rest) == ["ExchangeInput", "TopK", "Ordered"]
 
 
 def test_groups_that_cells_can_tell_apart_stay_in_them() -> None:
     found = stages(f"SELECT ?b (COUNT(*) AS ?n) {{ {CHAIN} }} GROUP BY ?b ORDER BY DESC(?n) LIMIT 3")
     assert "Group" in kinds(found.cells)
-    assert kinds(found.rest) == ["Arriving", "TopK", "Ordered"]
+    assert kinds(found.rest) == ["ExchangeInput", "TopK", "Ordered"]
 
 
 def test_only_columns_that_the_rest_reads_are_sent() -> None:

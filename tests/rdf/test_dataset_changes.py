@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from millstream.errors import DataError, OptionError
 from millstream.ingest import Want, chunks_of
-from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.rdf import Rejected
 from tests.readers import read_changes
 from tests.suites import suite

@@ -18,13 +18,14 @@ from pyoxigraph import RdfFormat, parse
 
 from millstream.errors import DataError
 from millstream.limits import Limits
-from millstream.rdf import BlankScope, Rejected, Rejections, parsing
-from millstream.rdf.bounds import Cut, bounded_lines
-from millstream.rdf.faults import fault_of
-from millstream.rdf.lines import read_lines
-from millstream.rdf.parsing import quads_of
+from millstream.rdf import BlankScope, Rejected, Rejections
+from millstream.rdf.readers import parsing
+from millstream.rdf.readers.bounds import Cut, bounded_lines
+from millstream.rdf.readers.faults import fault_of
+from millstream.rdf.readers.lines import read_lines
+from millstream.rdf.readers.parsing import quads_of
+from millstream.rdf.readers.turtle import read_turtle
 from millstream.rdf.statements import Statement
-from millstream.rdf.turtle import read_turtle
 from tests.readers import read_changes, read_quads
 
 MIB = 1 << 20
@@ -417,7 +418,7 @@ def test_a_panic_of_the_parser_is_set_aside(format: str, monkeypatch: pytest.Mon
         yield
 
     for module in ("parsing", "documents", "rdf_xml"):
-        monkeypatch.setattr(f"millstream.rdf.{module}.parse", panics)
+        monkeypatch.setattr(f"millstream.rdf.readers.{module}.parse", panics)
     text = '{"@id":"x:a"}' if format.startswith("json") else GOOD
     quads, rejected = quads_and_rejected(text, format)
     assert quads == []

@@ -11,10 +11,10 @@ from pyoxigraph import RdfFormat
 
 from millstream.errors import DataError
 from millstream.rdf import BlankScope, Rejected, Rejections
-from millstream.rdf.lines import read_lines
-from millstream.rdf.sentences import Kind, next_sentence
+from millstream.rdf.readers.lines import read_lines
+from millstream.rdf.readers.sentences import Kind, next_sentence
+from millstream.rdf.readers.turtle import read_turtle
 from millstream.rdf.statements import Statement
-from millstream.rdf.turtle import read_turtle
 from tests.readers import read_elements, read_quads
 
 PREFIX = "@prefix : <http://e/> .\n"

@@ -15,7 +15,7 @@ KINDS[Days.clause] = Days
 
 from millstream import Engine
 from millstream.language import parse_query
-from millstream.plan.cells import cells_for
+from millstream.plan.distribute.cells import cells_for
 from millstream.plan.passes import plan_of
 
 text = "SELECT ?x { STREAM <http://e/s> [%s 2] { ?x <http://e/p> ?y . ?y <http://e/q> ?z } }"

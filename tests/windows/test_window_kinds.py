@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import millstream.windows
-from millstream.engine.window_operators import NEVER, TimeOperator
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.patterns import Patterns
+from millstream.engine.windows.window_operators import NEVER, TimeOperator
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.matching.patterns import Patterns
 from millstream.language import parse_query
-from millstream.operators.rows import EXPIRY, GRID, tick
+from millstream.operators.ticks import EXPIRY, GRID, tick
 from millstream.windows.kinds import KINDS, window_of
 from millstream.windows.window import FOREVER_MS, Takes, TimeWindow, Window, WindowKind
 

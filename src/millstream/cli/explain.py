@@ -10,7 +10,7 @@ from millstream.cli.queries import read_query
 from millstream.cli.terminal import note, output
 from millstream.engine import Engine
 from millstream.errors import UnsupportedQueryError
-from millstream.plan.explain import explain
+from millstream.plan.explain.query import explain
 
 
 def explain_file(path: str, cells: int | None = None) -> None:
@@ -27,7 +27,7 @@ def explain_file(path: str, cells: int | None = None) -> None:
     except UnsupportedQueryError as error:
         run, refused = "", error
     if cells is not None and refused is None:
-        from millstream.plan.explain_cells import explain_cells
+        from millstream.plan.explain.cells import explain_cells
 
         run += f"\n\n{explain_cells(query, cells)}"
     output().print(Text(explain(replace(query, warnings=())) + run))

@@ -110,11 +110,11 @@ def run(
 
     millstream run hot.rq --engine embedded --stream http://example.org/readings=readings.nq --dataset rooms.ttl
     """
-    from millstream.cli import arguments
-    from millstream.cli import checkpoint as checkpoints
-    from millstream.cli import options as asked
     from millstream.cli.engines import choose_engine
-    from millstream.cli.run import execute
+    from millstream.cli.run import arguments
+    from millstream.cli.run import checkpoint as checkpoints
+    from millstream.cli.run import options as asked
+    from millstream.cli.run.run import execute
     from millstream.cli.terminal import fail
     from millstream.errors import OptionError
 
@@ -189,7 +189,7 @@ def demo(
     engine: Annotated[str | None, _option("ENGINE", "spark, or embedded: a smaller demo in this process alone.")] = None,
 ) -> None:
     """Show a query answered live: taxi rides through Spark on this machine."""
-    from millstream.cli import doors, taxis
+    from millstream.cli.demo import doors, taxis
     from millstream.cli.engines import choose_engine
     from millstream.cli.terminal import fail
     from millstream.errors import MillstreamError

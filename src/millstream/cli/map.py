@@ -10,17 +10,17 @@ from pathlib import Path
 
 import typer
 
-from millstream.cli.arguments import check_path
-from millstream.cli.run import ENDINGS, ended_by, shown
-from millstream.cli.sources import StandardInput
+from millstream.cli.run.arguments import check_path
+from millstream.cli.run.run import ENDINGS, ended_by, shown
+from millstream.cli.run.sources import StandardInput
 from millstream.cli.terminal import fail, note
 from millstream.errors import OptionError
 from millstream.output import DeadLetters
 from millstream.output.files import STANDARD, open_output
 from millstream.rdf import Format, OnRejected, Rejected, Rejections, format_of_path
 from millstream.rdf.inputs import ByteStream, Readable, files_of, open_file
-from millstream.rdf.mapping import Mapped, map_rows
-from millstream.rdf.templates import Template, read_template
+from millstream.rdf.mapping.mapping import Mapped, map_rows
+from millstream.rdf.mapping.templates import Template, read_template
 
 _FORMATS = {"nquads": True, "nq": True, "ntriples": False, "nt": False}
 _INPUT_FORMATS = {"csv": False, "jsonl": True, "jsonlines": True, "ndjson": True}

@@ -12,29 +12,29 @@ from typing import Any
 
 import numpy as np
 
-from millstream.engine.change_batch import ChangeBatch, GraphEdits
-from millstream.engine.datasets import Graph
-from millstream.engine.feeding import Feeding
-from millstream.engine.happenings import Element, GraphChange, Happening
+from millstream.engine.input.change_batch import ChangeBatch, GraphEdits
+from millstream.engine.input.datasets import Graph
+from millstream.engine.input.input_events import Element, GraphChange, InputEvent
+from millstream.engine.monitor import CallbackQueue, Stopped
 from millstream.engine.options import Options, named_iri
-from millstream.engine.query import ContinuousQuery
-from millstream.engine.registry import Registry
-from millstream.engine.run import QueryRun
-from millstream.engine.turns import Outbox, Stopped
-from millstream.engine.window_operators import NEVER
+from millstream.engine.queries.derived_streams import DerivedStreams
+from millstream.engine.queries.query import ContinuousQuery
+from millstream.engine.queries.registry import Registry
+from millstream.engine.queries.run import QueryRun
+from millstream.engine.windows.window_operators import NEVER
 from millstream.errors import ChangeLimitError
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.elements import Elements
-from millstream.kernels.emission import Pending
-from millstream.kernels.processing import Processing, Stream
-from millstream.kernels.readers import GraphReaders
-from millstream.kernels.scanner import Scanner
-from millstream.kernels.scanner_summary import Summary
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.emission.emission import Pending
+from millstream.kernels.engine.processing import Processing, Stream
+from millstream.kernels.engine.routing import GraphRouter
+from millstream.kernels.matching.elements import Elements
+from millstream.kernels.scanning.scanner import Scanner
+from millstream.kernels.scanning.summary import Summary
 from millstream.operators import stored
 from millstream.operators.bounds import RowBound
-from millstream.operators.dataflow import Dataflow
+from millstream.operators.dataflow.dataflow import Dataflow
 from millstream.operators.expressions import Bounds
-from millstream.operators.rows import ELEMENT, EXPIRY, FOREVER, MOST_MS, tick, time_of
+from millstream.operators.ticks import ELEMENT, EXPIRY, FOREVER, MOST_MS, tick, time_of
 from millstream.plan.nodes import Node
 from millstream.plan.passes import planned
 
@@ -51,12 +51,12 @@ class Core(Processing):
         self.lock = RLock()
         self.on_begun: Callable[[int], None] = lambda at_ms: None
         """Told when time begins without any input."""
-        self.outbox = Outbox()
+        self.callbacks = CallbackQueue()
         """For callbacks, which must not run before a change has reached all queries."""
         self.bound = RowBound(options.limits.change_rows, self._stop)
         self.pending = Pending(min(options.max_pending, FOREVER))
         self.registry = Registry(self)
-        self.feeding = Feeding(self)
+        self.derived_streams = DerivedStreams(self)
 
     @property
     def totals(self) -> dict[str, int]:
@@ -103,7 +103,7 @@ class Core(Processing):
 
     def pass_time(self, before: int) -> None:
         if self.derives:
-            self.feeding.pass_time(before)
+            self.derived_streams.pass_time(before)
         self.before = max(self.before, before)
 
     def catch_up(self, query: ContinuousQuery) -> None:
@@ -113,10 +113,10 @@ class Core(Processing):
 
     def deliver(self) -> None:
         """Calls back between the parts of a long call: meanwhile any thread may call the engine."""
-        if self.outbox:
+        if self.callbacks:
             self.lock.release()
             try:
-                self.outbox.deliver()
+                self.callbacks.deliver()
             finally:
                 self.lock.acquire()
 
@@ -128,7 +128,7 @@ class Core(Processing):
         """Time comes to the last end of anything a query sees: what expires there does, no window closes there."""
         for stream in self.streams.values():
             stream.settle()
-        with self.feeding.after_input():
+        with self.derived_streams.after_input():
             # What is constructed on the way may last longer.
             while (end := self.last_end) > NEVER and tick(time_of(end), ELEMENT) > self.before:
                 self.pass_time(tick(time_of(end), ELEMENT))
@@ -141,7 +141,7 @@ class Core(Processing):
 
     # What happens -----------------------------------------------------------------------------------------------------
 
-    def process(self, at_ms: int, what: Happening) -> None:
+    def process(self, at_ms: int, what: InputEvent) -> None:
         """The next thing that happens."""
         if isinstance(what, Element):
             self.process_element(self.stream(what.stream), what.intake, at_ms)
@@ -155,7 +155,7 @@ class Core(Processing):
         else:
             self.pass_time(batch.first_tick)
             self.hand_on(stream, batch, elements, batch.last_total - stream.triples)
-            self.feeding.process()
+            self.derived_streams.process()
             self.pass_time(batch.last_tick + 1)
         self.happened(max(elements, batch.rows))
 
@@ -164,7 +164,7 @@ class Core(Processing):
             one = batch.slice(place, place + 1)
             self.pass_time(one.first_tick)
             self.hand_on(stream, one, 1, one.last_total - stream.triples)
-            self.feeding.process()
+            self.derived_streams.process()
             self.pass_time(one.first_tick + 1)
         stream.elements += elements - len(batch)
 
@@ -175,7 +175,7 @@ class Core(Processing):
 
     def process_derived(self) -> None:
         """Processes the elements of derived streams that wait."""
-        self.feeding.process()
+        self.derived_streams.process()
 
     def new_graph(self) -> Graph:
         return Graph(self.dictionary)
@@ -183,7 +183,7 @@ class Core(Processing):
     def process_changes(self, batch: ChangeBatch) -> None:
         """Changes of graphs that happen next, each by itself; not while queries feed others."""
         shown: dict[QueryRun, list[GraphEdits]] = {}
-        concerned: list[GraphReaders] = []
+        concerned: list[GraphRouter] = []
         for edits in batch.edits():
             effective = self.graph(edits.graph).change_where(edits.triples, edits.op, edits.ticks)
             self.counts["changes"] += len(effective)
@@ -228,7 +228,7 @@ class Core(Processing):
             self._summarise(self.streams[iri])
         self.forget_graph_readers()
         self.repeating = [run for run in self.runs if run.repeats]
-        self.feeding.arrange()
+        self.derived_streams.arrange()
 
     def _summarise(self, stream: Stream) -> None:
         """What anyone who reads the stream may match; None keeps everything."""
@@ -256,8 +256,8 @@ class Core(Processing):
         for query in self.registry.queries:
             query.hold_pending()
         for run in self.runs:
-            for outlet in run.outlets:
-                outlet.reporter.hold_waiting()
+            for emitter in run.emitters:
+                emitter.reporter.hold_waiting()
         self.dictionary.forget_before(present)
         self.dictionary.settle()
 

@@ -11,26 +11,26 @@ from dataclasses import asdict
 from time import sleep
 from typing import TYPE_CHECKING
 
-from millstream.engine.answers import Answer
-from millstream.engine.arrivals import Arrivals
-from millstream.engine.aside import Aside
-from millstream.engine.caution import Caution
+from millstream.engine.back_pressure import PendingGuard
 from millstream.engine.core import Core
-from millstream.engine.happenings import Element, GraphChange, Happening, stored_happening, triples_of
-from millstream.engine.many_changes import ManyChanges
+from millstream.engine.input.aside import Aside
+from millstream.engine.input.input_events import Element, GraphChange, InputEvent, stored_event, triples_of
+from millstream.engine.input.many_changes import ManyChanges
+from millstream.engine.input.source_input import SourceInput
+from millstream.engine.monitor import delivering, serialised
 from millstream.engine.options import Options, checked_time, graph_iri
-from millstream.engine.query import ContinuousQuery
+from millstream.engine.output.answers import Answer
+from millstream.engine.queries.query import ContinuousQuery
 from millstream.engine.snapshot import pack, taken_as_damage, unpack
-from millstream.engine.turns import delivering, serialised
 from millstream.ingest import Chunk, Want, chunks_of, quads_of
 from millstream.ingest.chunk import known
 from millstream.ingest.intake import Encoder
 from millstream.ingest.ordering import Ordering
-from millstream.kernels.elements import Elements, Intake
-from millstream.kernels.processing import Entrance, Stream
+from millstream.kernels.engine.processing import Entrance, Stream
+from millstream.kernels.matching.elements import Elements, Intake
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.operators import stored
-from millstream.operators.rows import ELEMENT, GRID, tick, time_of
+from millstream.operators.ticks import ELEMENT, GRID, tick, time_of
 from millstream.rdf import Rejected
 
 if TYPE_CHECKING:
@@ -68,13 +68,13 @@ class Engine:
         )
         self._core = Core(self._options)
         self._encoder = Encoder(self._core.dictionary)
-        self._ordering: Ordering[Happening] = Ordering(lateness_ms, max_jump_ms)
+        self._ordering: Ordering[InputEvent] = Ordering(lateness_ms, max_jump_ms)
         self._core.on_begun = self._ordering.begin
         self._aside = Aside(self._core, self._ordering, strict=strict)
-        self._caution = Caution(self)
+        self._pending_guard = PendingGuard(self)
         self.entrance = Entrance(_Aid(self), self._core, self._ordering, self._encoder, self._encoder.scanner)
         """Takes what callers pass, one element or change at a time."""
-        self.arrivals = Arrivals(self)
+        self.arrivals = SourceInput(self)
         """For runners that merge sources themselves."""
         self._sources: dict[str, Chunk] = {}
         """The last chunk of each stream that was read from a source."""
@@ -125,10 +125,10 @@ class Engine:
         for chunk in chunks_of(source, want):
             with self._core.lock:
                 self.arrivals.change(self.arrivals.encode_changes(chunk), graph_iri(graph))
-            self._core.outbox.deliver()
+            self._core.callbacks.deliver()
 
     def _offer_graph_change(self, change: GraphChange, time_ms: int | None) -> None:
-        self._caution.take(lambda engine: engine._change(change, time_ms), time_ms, change.triples.ids)
+        self._pending_guard.take(lambda engine: engine._change(change, time_ms), time_ms, change.triples.ids)
 
     def _change(self, change: GraphChange, time_ms: int | None) -> None:
         if time_ms is None:
@@ -186,11 +186,11 @@ class Engine:
         """Elements as Arrow: s, p, o in N-Triples syntax, at_ms, and optionally element, equal within an element."""
         import pyarrow as pa
 
-        from millstream.ingest.clean_tables import largest_time
+        from millstream.ingest.readers.clean_tables import largest_time
 
-        if isinstance(table, pa.Table | pa.RecordBatch) and self._caution.may_overflow(largest_time(table)):
+        if isinstance(table, pa.Table | pa.RecordBatch) and self._pending_guard.may_overflow(largest_time(table)):
             # What is wrong with a table makes it several parts, and all of them are taken or none.
-            self._caution.try_out(lambda engine: engine.read(stream, table))
+            self._pending_guard.try_out(lambda engine: engine.read(stream, table))
         for chunk in chunks_of(table, self._want()):
             self._take(stream, chunk)
 
@@ -220,7 +220,7 @@ class Engine:
                 self._take(stream, chunk)
                 if chunk.is_placed:
                     self._sources[state.iri] = chunk
-            self._core.outbox.deliver()
+            self._core.callbacks.deliver()
             if chunk.is_idle:
                 sleep(_IDLE_S)
 
@@ -260,7 +260,7 @@ class Engine:
     def advance_to(self, at_ms: int) -> None:
         """Time passes without an element: everything up to and including this millisecond is over."""
         time_ms = checked_time(at_ms)
-        self._caution.pass_time(lambda engine: engine._advance_to(time_ms), time_ms)
+        self._pending_guard.pass_time(lambda engine: engine._advance_to(time_ms), time_ms)
 
     def _advance_to(self, time_ms: int) -> None:
         self._release(self._ordering.due(time_ms))
@@ -275,7 +275,7 @@ class Engine:
 
         Should more come after all, what lies before that time is late.
         """
-        self._caution.pass_time(lambda engine: engine._finish(), time_of(self._core.last_end))
+        self._pending_guard.pass_time(lambda engine: engine._finish(), time_of(self._core.last_end))
 
     def _finish(self) -> None:
         self._release(self._ordering.everything())
@@ -284,7 +284,7 @@ class Engine:
         if self._core.has_begun:
             self._ordering.pass_through(self._core.clock_ms - 1)
 
-    def _offer(self, at_ms: int, what: Happening) -> None:
+    def _offer(self, at_ms: int, what: InputEvent) -> None:
         """Takes something that happens at a time, unless that time has passed."""
         ordering = self._ordering
         if ordering.passes(at_ms):
@@ -299,10 +299,10 @@ class Engine:
         self._release(ordering.due(ordering.reached_ms))
         self._core.pass_time(tick(ordering.reached_ms, ELEMENT))
 
-    def _offer_cautiously(self, at_ms: int, what: Happening) -> None:
-        self._caution.take(lambda engine: engine._offer(at_ms, what), at_ms, triples_of(what).ids)
+    def _offer_cautiously(self, at_ms: int, what: InputEvent) -> None:
+        self._pending_guard.take(lambda engine: engine._offer(at_ms, what), at_ms, triples_of(what).ids)
 
-    def _release(self, due: Iterator[tuple[int, Happening]]) -> None:
+    def _release(self, due: Iterator[tuple[int, InputEvent]]) -> None:
         for at_ms, what in due:
             self._core.process(at_ms, what)
             self._core.dictionary.release(triples_of(what).ids, tick(at_ms, ELEMENT))
@@ -310,7 +310,7 @@ class Engine:
     def _offer_batch(self, stream: Stream, batch: Elements, elements: int) -> None:
         """Elements in time order, as one, none of them late; `elements` counts those left out of the batch as well."""
         last_ms = checked_time(batch.last_ms)
-        self._caution.take_batch(stream, batch, elements)
+        self._pending_guard.take_batch(stream, batch, elements)
         self._ordering.see(last_ms)
         self._core.deliver()
 
@@ -366,7 +366,7 @@ class Engine:
             engine._core.load(state["core"])
             engine._core.check()
             largest_ms, passed_ms, arrivals, flat = state["ordering"]
-            held = [(*row[:2], stored_happening(engine._core.dictionary, *row[2:])) for row in flat]
+            held = [(*row[:2], stored_event(engine._core.dictionary, *row[2:])) for row in flat]
             if engine._core.has_begun:
                 engine._ordering.begin(engine._core.clock_ms)
             engine._ordering.load(largest_ms, passed_ms, arrivals, held)
@@ -387,11 +387,11 @@ class _Aid:
 
     def has_gap(self, at_ms: int) -> bool:
         """Whether until a time so much is emitted again that it might be too much."""
-        return self._engine._caution.has_gap(at_ms)
+        return self._engine._pending_guard.has_gap(at_ms)
 
     def try_push(self, stream: str, text: str | bytes, scope: str, at_ms: int) -> None:
         """Raises if an element would bring more answers than may wait."""
-        self._engine._caution.try_out(lambda engine: engine.entrance.push_text(stream, text, scope, at_ms))
+        self._engine._pending_guard.try_out(lambda engine: engine.entrance.push_text(stream, text, scope, at_ms))
 
     def offer_element(self, stream: Stream, intake: Intake, at_ms: int) -> None:
         """An element that must wait, or is not taken."""

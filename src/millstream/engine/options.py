@@ -9,9 +9,9 @@ import numpy as np
 from pyoxigraph import NamedNode
 
 from millstream.errors import DataError, OptionError
-from millstream.language.iris import DEFAULT_BASE, resolve
+from millstream.language.translation.iris import DEFAULT_BASE, resolve
 from millstream.limits import DEFAULT_LIMITS, Limits
-from millstream.operators.rows import MOST_MS
+from millstream.operators.ticks import MOST_MS
 from millstream.rdf.times import OUT_OF_RANGE
 
 

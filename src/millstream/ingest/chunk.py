@@ -18,11 +18,11 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from millstream.ingest.columns import NOTHING, Columns
 from millstream.ingest.intake import encoded
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.scanner_summary import Summary
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.scanning.summary import Summary
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf import OnRejected, Rejections, parse_time_option
-from millstream.rdf.changes import check_change_options
+from millstream.rdf.changes.changes import check_change_options
 from millstream.rdf.grouping import check_element_option
 from millstream.rdf.timing import TimeKind, TimeOption, Timing
 

@@ -10,10 +10,10 @@ import numpy as np
 from millstream.errors import DataError
 from millstream.ingest.columns import Columns
 from millstream.ingest.triples import coerce_triples, lines_of
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.elements import Intake
-from millstream.kernels.scanner import Scanner
-from millstream.kernels.scanner_summary import Summary
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.matching.elements import Intake
+from millstream.kernels.scanning.scanner import Scanner
+from millstream.kernels.scanning.summary import Summary
 from millstream.rdf import Rejections
 from millstream.rdf.times import MAX_MS, MIN_MS, OUT_OF_RANGE
 

@@ -18,7 +18,7 @@ from millstream.errors import DataError
 from millstream.ingest.chunk import Chunk, known
 from millstream.ingest.columns import Columns, Ids
 from millstream.ingest.ordering import Ordering
-from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.dictionary.dictionary import Dictionary
 
 OnRefused = Callable[[int, Columns, str], None]
 """The number of the source, the element that is not taken, and why."""
@@ -41,7 +41,7 @@ class Ready:
         return _PAST if self.at_ms is None else int(self.at_ms[0])
 
 
-class Lane:
+class MergeInput:
     """One source in order: what is ready to be merged, and what may still be overtaken."""
 
     def __init__(
@@ -147,36 +147,36 @@ def _waited(at_ms: int, element: Columns) -> Ready:
 class Merge:
     """The sources of a run, in the order in which they are listed."""
 
-    def __init__(self, lanes: list[Lane], dictionary: Dictionary, *, idle_s: float | None = None) -> None:
+    def __init__(self, merge_inputs: list[MergeInput], dictionary: Dictionary, *, idle_s: float | None = None) -> None:
         """`idle_s`: how long a silent source holds the others back; None: until it has finished."""
-        self._lanes = lanes
+        self._merge_inputs = merge_inputs
         self._dictionary = dictionary
         self._idle_s = idle_s
 
     @property
     def finished(self) -> bool:
-        return all(lane.finished for lane in self._lanes)
+        return all(merge_input.finished for merge_input in self._merge_inputs)
 
     @property
     def at_open_end(self) -> bool:
         """Whether a source has no more input although its lane has not ended."""
-        return any(lane.open_ended and lane.has_ended for lane in self._lanes)
+        return any(merge_input.open_ended and merge_input.has_ended for merge_input in self._merge_inputs)
 
     def leave_open(self, is_open: bool) -> None:
         """Whether to stop where the input ends, in the state from which more input could be taken."""
-        for lane in self._lanes:
-            lane.open_ended = is_open
+        for merge_input in self._merge_inputs:
+            merge_input.open_ended = is_open
 
     def take(self) -> tuple[int, Ready] | None:
         """The next elements of one source, with its number; None if there are none yet, or none any more.
 
         Whoever has processed them lets go of their terms, if these are held.
         """
-        for lane in self._lanes:
-            lane.fill(self._dictionary)
+        for merge_input in self._merge_inputs:
+            merge_input.fill(self._dictionary)
         taken = self._next()
-        for lane in self._lanes:
-            for each in lane.ready:
+        for merge_input in self._merge_inputs:
+            for each in merge_input.ready:
                 # Terms that nobody holds are forgotten while others are processed.
                 if not each.held:
                     self._dictionary.hold(each.columns.terms)
@@ -184,15 +184,20 @@ class Merge:
         return taken
 
     def _next(self) -> tuple[int, Ready] | None:
-        found = [(lane.ready[0].first_ms, lane.number) for lane in self._lanes if lane.ready]
+        found = [
+            (merge_input.ready[0].first_ms, merge_input.number) for merge_input in self._merge_inputs if merge_input.ready
+        ]
         if not found:
             return None
         _, number = min(found)
-        first = self._lanes[number]
-        count = min((self._passes(first, lane) for lane in self._lanes if lane is not first), default=_LAST)
+        first = self._merge_inputs[number]
+        count = min(
+            (self._passes(first, merge_input) for merge_input in self._merge_inputs if merge_input is not first),
+            default=_LAST,
+        )
         return (number, first.take(count)) if count else None
 
-    def _passes(self, first: Lane, other: Lane) -> int:
+    def _passes(self, first: MergeInput, other: MergeInput) -> int:
         """How many elements of a lane come before whatever another lane has or still gets."""
         at_ms = first.ready[0].at_ms
         if at_ms is None:
@@ -205,7 +210,7 @@ class Merge:
             return _LAST
         return int(np.searchsorted(at_ms, bound_ms, "right" if first.number < other.number else "left"))
 
-    def _waits(self, lane: Lane) -> bool:
+    def _waits(self, merge_input: MergeInput) -> bool:
         if self._idle_s is None:
             return True
-        return lane.is_timed and time.monotonic() - lane.heard_at < self._idle_s
+        return merge_input.is_timed and time.monotonic() - merge_input.heard_at < self._idle_s

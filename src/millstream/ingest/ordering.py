@@ -1,4 +1,4 @@
-"""The order in which things happen: by time, equal times as they arrived, held back by the lateness.
+"""The watermark: things happen by time, equal times as they arrived, held back by the lateness.
 
 What comes with a time that has been passed is late, what comes too far ahead of all before it is implausible; the caller is
 told and keeps it out.
@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from millstream.ingest.columns import Ids
-from millstream.kernels.order import EventOrder
+from millstream.kernels.engine.event_order import EventOrder
 from millstream.rdf.times import MAX_MS
 
 T = TypeVar("T")

@@ -31,11 +31,11 @@ from millstream.rdf.inputs import (
     name_of,
     open_file,
 )
-from millstream.rdf.lines import is_message_log, read_lines
+from millstream.rdf.readers.lines import is_message_log, read_lines
 from millstream.rdf.statements import Event, Mark
 
 if TYPE_CHECKING:
-    from millstream.rdf.tables import Row
+    from millstream.rdf.readers.tables import Row
 
 _BY_LINE = (Format.N_TRIPLES, Format.N_QUADS)
 _HEAD = 1 << 16
@@ -91,9 +91,9 @@ class Part:
     def events(self, stream: ByteStream) -> Iterator[Event]:
         """Its statements, if it is no table."""
         # What is only pushed, or scanned line by line, does without these.
-        from millstream.rdf.documents import read_json_ld, read_json_lines
-        from millstream.rdf.rdf_xml import read_rdf_xml
-        from millstream.rdf.turtle import read_turtle
+        from millstream.rdf.readers.documents import read_json_ld, read_json_lines
+        from millstream.rdf.readers.rdf_xml import read_rdf_xml
+        from millstream.rdf.readers.turtle import read_turtle
 
         scope, rejections, messages = self.scope, self.rejections, self.messages
         base, limits = self.base, self.limits
@@ -116,7 +116,7 @@ class Part:
 
     def rows(self, *, timed: bool) -> Iterator[Row]:
         """Its rows, if it is a table."""
-        from millstream.rdf.tables import batches_of, open_table, read_rows
+        from millstream.rdf.readers.tables import batches_of, open_table, read_rows
 
         if self.open is None:
             batches = batches_of(self.table, self.rejections)

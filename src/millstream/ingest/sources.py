@@ -19,9 +19,9 @@ from millstream.errors import DataError, OptionError
 from millstream.ingest.chunk import Chunk, Encode, Source, Want
 from millstream.ingest.columns import NOTHING, Columns, first_at, time_at
 from millstream.ingest.parts import Part, chosen_format, parts_of
-from millstream.ingest.readers import Timings, read_changes, read_part, read_quads
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.scanner_summary import Summary
+from millstream.ingest.readers.dispatch import Timings, read_changes, read_part, read_quads
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.scanning.summary import Summary
 from millstream.rdf import BlankScope, Rejected, Rejections
 from millstream.rdf.element import OnRejected
 from millstream.rdf.inputs import FileInput, files_of, is_all_there, is_readable, memory, name_of, open_file

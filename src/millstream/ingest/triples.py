@@ -13,12 +13,12 @@ from typing import Any, TypeGuard
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple
 
 from millstream.errors import DataError
-from millstream.kernels.terms import term_of
-from millstream.operators.expressions.python_values import literal_text
-from millstream.operators.expressions.values import string
+from millstream.kernels.emission.terms import term_of
+from millstream.operators.expressions.values.python_values import literal_text
+from millstream.operators.expressions.values.values import string
 from millstream.rdf import BlankScope, Term, parse_term
 from millstream.rdf.element import bounded, without_repeats
-from millstream.rdf.parsing import quads_of
+from millstream.rdf.readers.parsing import quads_of
 from millstream.rdf.terms import BLANK, IRI, LITERAL
 
 _SUBJECT, _PREDICATE, _OBJECT = (re.compile(t) for t in (rf"{IRI}|{BLANK}", IRI, rf"{IRI}|{BLANK}|{LITERAL}"))

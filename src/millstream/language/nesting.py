@@ -10,7 +10,7 @@ from typing import Any
 
 from millstream.errors import QuerySyntaxError
 from millstream.language import algebra as a
-from millstream.language.complaint import place_at
+from millstream.language.parser.syntax_errors import place_at
 
 MAX_DEPTH = 200
 """Levels of algebra, patterns and expressions together."""

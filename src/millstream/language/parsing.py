@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from millstream.language.algebra import Query
-from millstream.language.grammar import parse as parse_syntax
 from millstream.language.nesting import check_depth, too_deep
-from millstream.language.translate import translate
+from millstream.language.parser.parser import parse as parse_syntax
+from millstream.language.translation.translate import translate
 
 
 def parse_query(text: str, base: str | None = None) -> Query:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import NoReturn
 
 from millstream.errors import ChangeLimitError
-from millstream.kernels.deltas import Bound
+from millstream.kernels.flow.deltas import Bound
 
 UNBOUNDED = 1 << 62
 

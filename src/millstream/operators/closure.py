@@ -12,7 +12,7 @@ The inputs of the operator, in order, those that there are:
   Paths of length zero are still those of nodes of the graph: a demand asks, it adds nothing.
 
 The output is rows (tags..., from, to) of weight 1. All its terms are those of edges, nodes and constants, so nothing is
-held in the dictionary but constants, by the keeper given.
+held in the dictionary but constants, by the references given.
 
 Paths are followed from the end that is known: from a constant or what is asked for, against the edges if that is their
 end. Only where neither is known are all nodes starts; then as much is kept as there are answers.
@@ -23,9 +23,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from millstream.kernels.closure import PathClosure
-from millstream.kernels.deltas import Deltas
-from millstream.kernels.keeping import Keeper
+from millstream.kernels.aggregates.term_references import TermReferences
+from millstream.kernels.flow.deltas import Deltas
+from millstream.kernels.paths.closure import PathClosure
 
 Demand: TypeAlias = Literal["starts", "ends"]
 
@@ -38,9 +38,9 @@ def closure(
     *,
     zero_length: bool,
     demand: Demand | None = None,
-    keeper: Keeper | None = None,
+    references: TermReferences | None = None,
 ) -> PathClosure:
-    """Paths of one or more edges (`+`), with `zero_length` of any number of edges (`*`); `keeper` keeps the constants."""
+    """Paths of one or more edges (`+`), with `zero_length` of any number of edges (`*`); `references` has the constants."""
     if demand is not None and not (starts is None and ends is None):
         raise ValueError(f"a path with a constant end is not asked for by its {demand}")
     reverse = demand == "ends" or (starts is None and ends is not None)
@@ -52,5 +52,5 @@ def closure(
         zero_length=zero_length,
         demanded=demand is not None,
         reversed=reverse,
-        keeper=keeper,
+        references=references,
     )

@@ -10,17 +10,17 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal
 
-from millstream.kernels.deltas import Deltas
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.ordered_join import OrderedJoin
-from millstream.operators.expressions import comparison, numbers
-from millstream.operators.expressions.dates import FARTHEST_ZONE_S, Moment
-from millstream.operators.expressions.numbers import EXACT
-from millstream.operators.expressions.values import ExpressionError, Space, Value, read_term
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.flow.deltas import Deltas
+from millstream.kernels.relations.ordered_join import OrderedJoin
+from millstream.operators.expressions.values import comparison, numbers
+from millstream.operators.expressions.values.dates import FARTHEST_ZONE_S, Moment
+from millstream.operators.expressions.values.numbers import EXACT
+from millstream.operators.expressions.values.values import ExpressionError, Space, Value, read_term
 from millstream.operators.ordering import Ordering, packed_double, packed_instant, packed_text
 
 Range = tuple[int, int, int, int]
-"""Keys: first of a class, lowest and highest in doubt, last; see `kernels.ordered_join`."""
+"""Keys: first of a class, lowest and highest in doubt, last; see `kernels.relations.ordered_join`."""
 
 # Classes, as in the kernel; those after it are known here only. Each of the second line is one with a zone and one without.
 _NUMBER, _FLOAT, _BOOLEAN, _STRING, _LANGUAGE = range(1, 6)

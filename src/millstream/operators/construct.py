@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 from pyoxigraph import BlankNode, Variable
 
-from millstream.kernels.deltas import Deltas
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.keeping import Keeper
-from millstream.kernels.template import Origin, Template
+from millstream.kernels.aggregates.term_references import TermReferences
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.flow.deltas import Deltas
+from millstream.kernels.forms.template import Origin, Template
 from millstream.language import algebra as a
 
 
@@ -25,7 +25,7 @@ def template(
     triples: tuple[a.TriplePattern, ...],
     salt: str,
     dictionary: Dictionary,
-    keeper: Keeper,
+    references: TermReferences,
     tags: tuple[Variable, ...] = (),
 ) -> Template:
     """Solutions to triples; `salt` tells this query's blank nodes from those of others, `tags` go before the triples."""
@@ -39,7 +39,7 @@ def template(
         return (Origin.COLUMN, variables.index(term)) if term in variables else (Origin.CONSTANT, -1)
 
     rows = [[origin(term) for term in (*tags, x.subject, x.predicate, x.object)] for x in triples]
-    return Template(inputs, width, rows, keeper, _BlankNodes(variables, labels, salt, dictionary) if labels else None)
+    return Template(inputs, width, rows, references, _BlankNodes(variables, labels, salt, dictionary) if labels else None)
 
 
 class _BlankNodes:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from millstream.kernels.consolidation import consolidated, merged
-from millstream.kernels.deltas import Deltas
+from millstream.kernels.flow.consolidation import consolidated, merged
+from millstream.kernels.flow.deltas import Deltas
 
 __all__ = ["consolidated", "empty", "merged"]
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from millstream.kernels.deltas import Deltas
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.equality import EqualityKey
-from millstream.kernels.keeping import Keeper
-from millstream.operators.expressions.numbers import double_of
-from millstream.operators.expressions.values import (
+from millstream.kernels.aggregates.term_references import TermReferences
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.flow.deltas import Deltas
+from millstream.kernels.relations.equality import EqualityKey
+from millstream.operators.expressions.values.numbers import double_of
+from millstream.operators.expressions.values.values import (
     BOOLEAN,
     DOUBLE,
     DURATION,
@@ -26,14 +26,16 @@ from millstream.operators.expressions.values import (
 )
 
 
-def equality_key(inputs: Sequence[Deltas], width: int, place: int, dictionary: Dictionary, keeper: Keeper) -> EqualityKey:
+def equality_key(
+    inputs: Sequence[Deltas], width: int, place: int, dictionary: Dictionary, references: TermReferences
+) -> EqualityKey:
     """One more column: the key of another."""
 
     def rest(term_id: int) -> str | None:
         key = key_of(read_term(dictionary.decode_one(term_id)))
         return None if key is None else key.text()
 
-    return EqualityKey(inputs, width, place, dictionary, keeper, rest)
+    return EqualityKey(inputs, width, place, dictionary, references, rest)
 
 
 def key_of(value: Value) -> Value | None:

@@ -21,18 +21,18 @@ import struct
 from decimal import Decimal
 from typing import Any
 
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.term_order import TermOrder
-from millstream.operators.expressions import durations, numbers
-from millstream.operators.expressions.dates import Moment
-from millstream.operators.expressions.durations import Duration
-from millstream.operators.expressions.numbers import EXACT
-from millstream.operators.expressions.values import Space, Value, read_term
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.order.term_order import TermOrder
+from millstream.operators.expressions.values import durations, numbers
+from millstream.operators.expressions.values.dates import Moment
+from millstream.operators.expressions.values.durations import Duration
+from millstream.operators.expressions.values.numbers import EXACT
+from millstream.operators.expressions.values.values import Space, Value, read_term
 
 Key = tuple[Any, ...]
 
 UNBOUND, BLANK, IRI, NUMBER, BOOLEAN, DATE_TIME, DATE, TIME, CALENDAR, DURATION, TEXT = range(11)
-"""Classes of the solution order, as in `kernels.term_order`."""
+"""Classes of the solution order, as in `kernels.order.term_order`."""
 OTHER = 4
 """The class of the term order for literals that are no numbers."""
 
@@ -102,7 +102,7 @@ def _duration_key(duration: Duration) -> tuple[Decimal, int]:
     return (durations.total_s(duration), duration.months)
 
 
-# Keys of 64 bits, as in `kernels.term_order`.
+# Keys of 64 bits, as in `kernels.order.term_order`.
 
 
 def packed(key: Key) -> int:

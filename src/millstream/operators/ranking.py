@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from millstream.kernels.deltas import Deltas
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.ranking import ASCENDING, DESCENDING, TERM
-from millstream.kernels.top_k import ALL, TopK
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.flow.deltas import Deltas
+from millstream.kernels.order.ranking import ASCENDING, DESCENDING, TERM
+from millstream.kernels.order.top_k import ALL, TopK
 from millstream.operators.ordering import Ordering
-from millstream.operators.rows import Column
+from millstream.operators.ticks import Column
 
 Conditions = tuple[tuple[int, bool], ...]
 """The place of a column and whether its order is descending, for each condition of ORDER BY."""

@@ -1,7 +1,7 @@
 """Computed columns, filters and choices of columns, as many as follow each other: one pass over the rows.
 
-Most rows are decided by a program (`kernels.row_program`). Those it leaves open, and all rows where a program cannot do some
-expression, take the steps one by one through the evaluator, with the same results.
+Most rows are decided by a program (`kernels.rows.row_program`). Those it leaves open, and all rows where a program cannot do
+some expression, take the steps one by one through the evaluator, with the same results.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from pyoxigraph import Literal, NamedNode, Variable
 
-from millstream.kernels.deltas import Deltas
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.keeping import Keeper
-from millstream.kernels.row_operations import Operation
-from millstream.kernels.row_program import RowProgram
-from millstream.kernels.row_wise import RowWise
+from millstream.kernels.aggregates.term_references import TermReferences
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.flow.deltas import Deltas
+from millstream.kernels.rows.row_operations import Operation
+from millstream.kernels.rows.row_program import RowProgram
+from millstream.kernels.rows.row_wise import RowWise
 from millstream.operators.expressions import Evaluator
 from millstream.operators.expressions.programs import Step, is_leaf, leaf_of, steps_of
 from millstream.plan.nodes import Extend, Filter, Project
@@ -31,7 +31,7 @@ def row_wise(
     chain: Sequence[RowNode],
     dictionary: Dictionary,
     evaluator: Evaluator,
-    keeper: Keeper,
+    references: TermReferences,
 ) -> RowWise:
     """The operator of a chain of nodes, each reading the one before."""
     given, variables = chain[0].input.variables, chain[-1].variables
@@ -48,7 +48,7 @@ def row_wise(
         width,
         program,
         _StepByStep(tuple(chain), evaluator),
-        keeper,
+        references,
         drops=not _keeps_apart(chain),
         kept=[variables.index(v) for v in _computed(chain)],
         constants=constants,

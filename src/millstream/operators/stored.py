@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.tuples import TUPLE
-from millstream.operators.rows import FOREVER, Column
+from millstream.kernels.containers.tuples import TUPLE
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.operators.ticks import FOREVER, Column
 
 MOST_WEIGHT = 1 << 40
 """More than that is no count of rows, and sums of such still fit."""

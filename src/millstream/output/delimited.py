@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from millstream.kernels.terms import lexical_of
+from millstream.kernels.emission.terms import lexical_of
 from millstream.output.sink import FormatSink, is_number
 
 _QUOTED = re.compile(r'[",\r\n]')

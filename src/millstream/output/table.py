@@ -16,7 +16,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from millstream.kernels.terms import term_of
+from millstream.kernels.emission.terms import term_of
 from millstream.language.printer import Printer
 from millstream.output.files import STANDARD
 from millstream.output.sink import FormatSink, is_number

@@ -6,7 +6,7 @@ from typing import Any
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from millstream.kernels.terms import term_of
+from millstream.kernels.emission.terms import term_of
 from millstream.rdf import parse_term
 
 XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"

@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING
 from millstream.lazy import exported as _exported
 
 if TYPE_CHECKING:
-    from millstream.pipeline.continuous import continuous, files
-    from millstream.pipeline.same_job import check_checkpoint
-    from millstream.pipeline.session import register, session
-    from millstream.pipeline.tables import merge_into
+    from millstream.pipeline.job.continuous import continuous, files
+    from millstream.pipeline.job.same_job import check_checkpoint
+    from millstream.pipeline.job.tables import merge_into
+    from millstream.pipeline.runtime.session import register, session
 
 __getattr__ = _exported(
     __name__,
     {
-        "check_checkpoint": "millstream.pipeline.same_job",
-        "continuous": "millstream.pipeline.continuous",
-        "files": "millstream.pipeline.continuous",
-        "merge_into": "millstream.pipeline.tables",
-        "register": "millstream.pipeline.session",
-        "session": "millstream.pipeline.session",
+        "check_checkpoint": "millstream.pipeline.job.same_job",
+        "continuous": "millstream.pipeline.job.continuous",
+        "files": "millstream.pipeline.job.continuous",
+        "merge_into": "millstream.pipeline.job.tables",
+        "register": "millstream.pipeline.runtime.session",
+        "session": "millstream.pipeline.runtime.session",
     },
 )
 

@@ -26,8 +26,8 @@ class GraphSource:
 
 
 @dataclass(frozen=True, slots=True)
-class MemberSource(GraphSource):
-    """The constants of queries that run as one plan, see `millstream.plan.members`."""
+class ParameterSource(GraphSource):
+    """The constants of queries that run as one plan, see `millstream.plan.instances`."""
 
 
 @dataclass(frozen=True, slots=True)

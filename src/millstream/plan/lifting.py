@@ -15,7 +15,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from millstream.language import algebra as a
 from millstream.language.scope import rebuilt, rewrite
-from millstream.plan.fresh import FRESH
+from millstream.plan.compile.fresh import FRESH
 
 _NAME = "millstreamconstant"
 _AS_WRITTEN = {"REGEX": 1, "REPLACE": 1}

@@ -17,10 +17,10 @@ from pyoxigraph import NamedNode, Variable
 
 from millstream.language import algebra as a
 from millstream.plan.conjunction import Conjunction, SourcedPattern
-from millstream.plan.sharing import Shared
+from millstream.plan.hash_consing import HashConsed
 
 
-class _Computed(Shared):
+class _Computed(HashConsed):
     """What has columns that follow from its fields."""
 
     @cached_property
@@ -58,7 +58,7 @@ class Quads(_Computed):
 
 
 @dataclass(frozen=True, eq=False)
-class Rows(Shared):
+class Rows(HashConsed):
     """Constant solutions; None is unbound."""
 
     variables: tuple[Variable, ...]
@@ -70,7 +70,7 @@ class Rows(Shared):
 
 
 @dataclass(frozen=True, eq=False)
-class Arriving(Shared):
+class ExchangeInput(HashConsed):
     """A leaf: rows of a part of the plan that runs elsewhere, by its place among the parts that are sent on."""
 
     part: int
@@ -79,7 +79,7 @@ class Arriving(Shared):
 
 
 @dataclass(frozen=True, eq=False)
-class Given(Shared):
+class Precomputed(HashConsed):
     """A leaf: rows of a part of the plan that was evaluated before anything happens, and never change."""
 
     part: int
@@ -88,7 +88,7 @@ class Given(Shared):
 
 
 @dataclass(frozen=True, eq=False)
-class Sent(_Computed):
+class ExchangeOutput(_Computed):
     """At the root: rows of several parts, to be sent on to where the rest of the plan runs.
 
     The first column is the number of the part, no term; then come the part's columns, as many as the widest has.
@@ -277,10 +277,10 @@ class Ask(_Computed):
 TRIPLE = tuple(Variable(name) for name in ("subject", "predicate", "object"))
 TRUTH = Variable("boolean")
 
-Leaf: TypeAlias = Solutions | Quads | Rows | Arriving | Given
+Leaf: TypeAlias = Solutions | Quads | Rows | ExchangeInput | Precomputed
 Pair: TypeAlias = Union | Join | OrderedJoin | Unmatched | Marked
 Step: TypeAlias = Extend | EqualityKey | Filter | Project | Distinct | Group | TopK | Ordered | Template | Ask
-Node: TypeAlias = Leaf | Pair | Step | Closure | Sent
+Node: TypeAlias = Leaf | Pair | Step | Closure | ExchangeOutput
 
 
 def _variables(node: Node) -> tuple[Variable, ...]:
@@ -292,7 +292,7 @@ def _variables(node: Node) -> tuple[Variable, ...]:
             return tuple(dict.fromkeys(term for term in terms if isinstance(term, Variable)))
         case Quads(columns=tuple() as columns):
             return columns
-        case Sent(parts):
+        case ExchangeOutput(parts):
             return tuple(Variable(f"column{i}") for i in range(1 + max(len(part.variables) for part in parts)))
         case Extend(inner, variable) | EqualityKey(inner, variable) | Marked(inner, _, variable):
             return (*inner.variables, variable)
@@ -323,7 +323,7 @@ def _certain(node: Node) -> frozenset[Variable]:
             return frozenset(conjunction.projection) & frozenset(conjunction.variables)
         case Quads() | Closure() | Template() | Ask():
             return frozenset(node.variables)
-        case Sent():
+        case ExchangeOutput():
             return frozenset()
         case Extend(inner, variable, expression):
             is_bound = expression in inner.certain or isinstance(expression, NamedNode | LiteralTerm)
@@ -349,7 +349,7 @@ def _certain(node: Node) -> frozenset[Variable]:
 def inputs_of(node: Node) -> tuple[Node, ...]:
     """The nodes whose deltas a node takes, in order."""
     match node:
-        case Sent(parts):
+        case ExchangeOutput(parts):
             return parts
         case Union(left, right) | Join(left, right) | OrderedJoin(left, right):
             return left, right
@@ -363,10 +363,10 @@ def inputs_of(node: Node) -> tuple[Node, ...]:
 
 def over(node: Node, inputs: Mapping[Any, Node]) -> Node:
     """The same node over other inputs."""
-    if isinstance(node, Sent):
-        return Sent(tuple(inputs[part] for part in node.parts))
+    if isinstance(node, ExchangeOutput):
+        return ExchangeOutput(tuple(inputs[part] for part in node.parts))
     values = {field.name: getattr(node, field.name) for field in fields(node)}
-    changed: Any = {name: inputs[value] for name, value in values.items() if isinstance(value, Shared)}
+    changed: Any = {name: inputs[value] for name, value in values.items() if isinstance(value, HashConsed)}
     return replace(node, **changed)
 
 

@@ -15,8 +15,8 @@ from functools import lru_cache
 from millstream.errors import OptionError
 from millstream.language import algebra as a
 from millstream.language import parse_query
-from millstream.plan.compiler import compiled
-from millstream.plan.fresh import with_solutions
+from millstream.plan.compile.compiler import compiled
+from millstream.plan.compile.fresh import with_solutions
 from millstream.plan.lifting import lifted
 from millstream.plan.nodes import Node
 from millstream.plan.pruning import pruned

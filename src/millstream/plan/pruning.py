@@ -82,7 +82,7 @@ def _made(node: Node, needed: Columns, made: dict[Node, Node]) -> Node:
         case n.Quads():
             asked = tuple(v for v in node.variables if v in needed)
             return node if asked == node.variables else replace(node, columns=asked)
-        case n.Rows() | n.Given():
+        case n.Rows() | n.Precomputed():
             return node
         case n.Extend(inner, variable) | n.EqualityKey(inner, variable):
             return replace(node, input=made[inner]) if variable in needed else made[inner]
@@ -104,10 +104,10 @@ def _made(node: Node, needed: Columns, made: dict[Node, Node]) -> Node:
             read = tuple((v, g) for v, g in aggregates if v in needed or not keys)
             whole_rows = any(g.operand is None and g.distinct for _, g in read)
             return n.Group(made[inner], keys, read, solution if whole_rows else ())
-        case n.Arriving(_, variables, certain):
+        case n.ExchangeInput(_, variables, certain):
             asked = tuple(v for v in variables if v in needed)
             return replace(node, variables=asked, certain=certain & needed)
-        case n.Closure() | n.Distinct() | n.TopK() | n.Ordered() | n.Template() | n.Ask() | n.Sent():
+        case n.Closure() | n.Distinct() | n.TopK() | n.Ordered() | n.Template() | n.Ask() | n.ExchangeOutput():
             return over(node, {part: _all_of(part, made) for part in inputs_of(node)})
 
 

@@ -9,7 +9,7 @@ from pyoxigraph import RdfFormat
 from millstream.errors import DataError
 from millstream.rdf.blanks import BlankScope, Term
 from millstream.rdf.element import bounded
-from millstream.rdf.parsing import quads_of
+from millstream.rdf.readers.parsing import quads_of
 
 # One term each, so that three strings cannot be cut into terms differently than passed.
 IRI = r"<[^\x00-\x20<>\"{}|^`]*>"

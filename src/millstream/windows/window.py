@@ -85,7 +85,7 @@ class Moment:
     then_ms: int = 0
 
     def of(self, at_ms: Time, t0_ms: int) -> Time:
-        """That time. `millstream.kernels.window` has the same for single times in C."""
+        """That time. `millstream.kernels.windows.window` has the same for single times in C."""
         moved = at_ms + self.after_ms
         return (moved if self.grid_ms is None else instant(moved, self.grid_ms, t0_ms)) + self.then_ms
 

@@ -17,7 +17,7 @@ import pyspark
 from pyspark.sql import DataFrame, SparkSession
 
 from millstream import __version__, pipeline
-from millstream.pipeline.spread import LAYOUT
+from millstream.pipeline.job.specification import LAYOUT
 
 HERE = Path(__file__).parent
 PLACE = b"/kept/checkpoints"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from millstream.kernels.counts import Counts, RowCounts
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.groups import Accumulator
-from millstream.kernels.ranked import Rank, Ranked
-from millstream.kernels.sums import Sums
+from millstream.kernels.aggregates.counts import Counts, RowCounts
+from millstream.kernels.aggregates.groups import Accumulator
+from millstream.kernels.aggregates.ranked import Rank, Ranked
+from millstream.kernels.aggregates.sums import Sums
+from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.operators.aggregates.rest import RestOfSums
 from millstream.operators.aggregates.terms import Terms
 from millstream.operators.expressions import Bounds

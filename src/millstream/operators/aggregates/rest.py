@@ -1,4 +1,4 @@
-"""The parts of sums that `kernels.sums` cannot hold: large numbers, floats and doubles. All of it exact.
+"""The parts of sums that `kernels.aggregates.sums` cannot hold: large numbers, floats and doubles. All of it exact.
 
 Every double is a whole multiple of 2^-1074, so a sum of them is an integer; it is rounded when a result is asked for, once,
 and so follows from the operands whatever the order in which they came and went.
@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from millstream.kernels.dictionary import Dictionary
-from millstream.operators.expressions import arithmetic, numbers
+from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.operators.expressions.bounds import Bounds, LimitError
-from millstream.operators.expressions.values import (
+from millstream.operators.expressions.functions import arithmetic
+from millstream.operators.expressions.values import numbers
+from millstream.operators.expressions.values.values import (
     DECIMAL,
     DOUBLE,
     FLOAT,
@@ -103,7 +104,7 @@ class RestOfSums:
         return slot in self._rests
 
     def add(self, slot: int, term_id: int, weight: int) -> int:
-        """Adds a typed literal so many times; says what it is, see `kernels.sums`."""
+        """Adds a typed literal so many times; says what it is, see `kernels.aggregates.sums`."""
         number = read_term(self._dictionary.decode_one(term_id))
         if not number.is_numeric:
             return _NOT_A_NUMBER

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from millstream.kernels.dictionary import Dictionary
-from millstream.operators.expressions import arithmetic
+from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.operators.expressions.bounds import Bounds, LimitError, size_of
-from millstream.operators.expressions.values import BLANK, Value, integer, read_term, string
+from millstream.operators.expressions.functions import arithmetic
+from millstream.operators.expressions.values.values import BLANK, Value, integer, read_term, string
 
 _TWO = integer(2)
 
 
 class Terms:
-    """Terms by id for `kernels.ranked`: half their sum, and all of them joined."""
+    """Terms by id for `kernels.aggregates.ranked`: half their sum, and all of them joined."""
 
     def __init__(self, dictionary: Dictionary, separator: str, bounds: Bounds) -> None:
         self._dictionary = dictionary

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 from pyoxigraph import Variable
 
-from millstream.kernels.dictionary import Dictionary
-from millstream.operators.expressions.comparison import effective_boolean
+from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.operators.expressions.rows import Row, RowFunction
-from millstream.operators.expressions.values import ExpressionError, Value, read_term
+from millstream.operators.expressions.values.comparison import effective_boolean
+from millstream.operators.expressions.values.values import ExpressionError, Value, read_term
 
 Ids: TypeAlias = npt.NDArray[np.int64]
 Places: TypeAlias = npt.NDArray[np.intp]

@@ -10,8 +10,8 @@ from decimal import Decimal
 from typing import NoReturn
 
 from millstream.limits import DEFAULT_LIMITS, Limits
-from millstream.operators.expressions.numbers import EXACT, MOST_DIGITS, spell_decimal
-from millstream.operators.expressions.values import ExpressionError
+from millstream.operators.expressions.values.numbers import EXACT, MOST_DIGITS, spell_decimal
+from millstream.operators.expressions.values.values import ExpressionError
 
 _FEW_DIGITS = 64
 """Numbers of so many digits are computed whatever the limit: kernels do so."""

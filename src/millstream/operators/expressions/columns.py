@@ -14,8 +14,8 @@ from typing import TypeAlias
 import numpy as np
 from pyoxigraph import Literal, NamedNode, Variable
 
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.dictionary_kinds import Kind
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.dictionary.kinds import Kind
 from millstream.language import algebra as a
 from millstream.language.scope import mentioned
 from millstream.operators.expressions.batch import ERROR, FALSE, TRUE, Batch, Ids, Truths
@@ -25,7 +25,7 @@ from millstream.operators.expressions.formulas import Formula, compile_formula
 from millstream.operators.expressions.programs import is_leaf
 from millstream.operators.expressions.rows import Row, RowCompiler
 from millstream.operators.expressions.texts import text_test
-from millstream.operators.expressions.values import XSD, Value, boolean
+from millstream.operators.expressions.values.values import XSD, Value, boolean
 
 TruthFunction: TypeAlias = Callable[[Batch], Truths]
 IdFunction: TypeAlias = Callable[[Batch], Ids]

@@ -12,12 +12,12 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from millstream.kernels import dictionary_columns
-from millstream.kernels.dictionary_kinds import INCOMPARABLE, Kind
-from millstream.operators.expressions import comparison
+from millstream.kernels.dictionary import columns as dictionary_columns
+from millstream.kernels.dictionary.kinds import INCOMPARABLE, Kind
 from millstream.operators.expressions.batch import ERROR, FALSE, TRUE, Batch, Ids, Truths, constant
 from millstream.operators.expressions.rows import Row
-from millstream.operators.expressions.values import ExpressionError, Value, boolean
+from millstream.operators.expressions.values import comparison
+from millstream.operators.expressions.values.values import ExpressionError, Value, boolean
 
 KIND_SHIFT = 59
 _UNBOUND = -1

@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 from pyoxigraph import Variable
 
-from millstream.kernels.dictionary import Dictionary
+from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.language import algebra as a
-from millstream.operators.expressions import clock, refusals
+from millstream.operators.expressions import refusals
 from millstream.operators.expressions.batch import TRUE, Batch, Ids
 from millstream.operators.expressions.bounds import Bounds
 from millstream.operators.expressions.columns import ColumnCompiler, IdFunction, TruthFunction
+from millstream.operators.expressions.functions import clock
 
 
 class Evaluator:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from pyoxigraph import Literal, NamedNode, Variable
 
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.row_operations import Operation
-from millstream.kernels.row_program import RowProgram
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.rows.row_operations import Operation
+from millstream.kernels.rows.row_program import RowProgram
 from millstream.language import algebra as a
 from millstream.language.scope import mentioned
 from millstream.operators.expressions.batch import Batch, Ids, Places

@@ -1,10 +1,19 @@
-"""BNODE, UUID, STRUUID and RAND as functions of a seed, a label and a solution; see `millstream.plan.fresh`."""
+"""BNODE, UUID, STRUUID and RAND as functions of a seed, a label and a solution; see `millstream.plan.compile.fresh`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from millstream.operators.expressions.values import BLANK, DOUBLE, STRING, ExpressionError, Value, computed, iri, string
+from millstream.operators.expressions.values.values import (
+    BLANK,
+    DOUBLE,
+    STRING,
+    ExpressionError,
+    Value,
+    computed,
+    iri,
+    string,
+)
 
 Solution = Sequence[Value | None]
 

@@ -1,4 +1,6 @@
-"""Arithmetic, comparisons and logic as steps of a row program (`kernels.row_program`), which decides most rows by itself."""
+"""Arithmetic, comparisons and logic as steps of a row program (`kernels.rows.row_program`), which decides most rows by
+itself.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,11 @@ from typing import TypeAlias
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from millstream.kernels.dictionary import Dictionary
-from millstream.kernels.dictionary_kinds import Kind
-from millstream.kernels.row_operations import Operation
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.dictionary.kinds import Kind
+from millstream.kernels.rows.row_operations import Operation
 from millstream.language import algebra as a
-from millstream.operators.expressions.values import DOUBLE, read_term
+from millstream.operators.expressions.values.values import DOUBLE, read_term
 
 Step: TypeAlias = tuple[int, int]
 """An operation and its argument."""

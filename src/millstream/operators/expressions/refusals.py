@@ -7,8 +7,8 @@ from pyoxigraph import Literal, NamedNode
 from millstream.errors import Place, UnsupportedQueryError
 from millstream.language import algebra as a
 from millstream.language.scope import children
-from millstream.operators.expressions.casts import CASTS
-from millstream.operators.expressions.values import LANGUAGE_TYPES
+from millstream.operators.expressions.functions.casts import CASTS
+from millstream.operators.expressions.values.values import LANGUAGE_TYPES
 
 
 def check(expression: a.Expression) -> None:

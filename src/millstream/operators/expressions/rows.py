@@ -13,11 +13,12 @@ from typing import TypeAlias
 from pyoxigraph import Literal, NamedNode, Variable
 
 from millstream.language import algebra as a
-from millstream.operators.expressions import arithmetic, clock, fresh, strings
+from millstream.operators.expressions import fresh
 from millstream.operators.expressions.bounds import Bounds
-from millstream.operators.expressions.casts import CASTS
-from millstream.operators.expressions.comparison import compare, effective_boolean, equal
-from millstream.operators.expressions.values import (
+from millstream.operators.expressions.functions import arithmetic, clock, strings
+from millstream.operators.expressions.functions.casts import CASTS
+from millstream.operators.expressions.values.comparison import compare, effective_boolean, equal
+from millstream.operators.expressions.values.values import (
     BLANK,
     FALSE,
     IRI,

@@ -12,13 +12,13 @@ from typing import TypeGuard
 import numpy as np
 from pyoxigraph import Literal, Variable
 
-from millstream.kernels.dictionary_kinds import Kind
-from millstream.kernels.terms import lexical_of
+from millstream.kernels.dictionary.kinds import Kind
+from millstream.kernels.emission.terms import lexical_of
 from millstream.language import algebra as a
 from millstream.operators.expressions.batch import ERROR, Batch, Ids, Truths, distinct
 from millstream.operators.expressions.bounds import Bounds
 from millstream.operators.expressions.comparing import KIND_SHIFT
-from millstream.operators.expressions.values import XSD, ExpressionError
+from millstream.operators.expressions.values.values import XSD, ExpressionError
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def _is_str(expression: a.Expression) -> TypeGuard[a.FunctionCall]:
 
 
 def _regex(bounds: Bounds, pattern: str, flags: str = "") -> Callable[[list[str]], list[bool | None]]:
-    from millstream.operators.expressions import regex  # With RE2, which most queries do without.
+    from millstream.operators.expressions.regex import regex  # With RE2, which most queries do without.
 
     matches_of = regex.compiled(pattern, flags).matches_of
     return lambda texts: matches_of(texts, bounds)

@@ -1,0 +1,1 @@
+"""`millstream demo`."""

@@ -1,0 +1,1 @@
+"""What enters an engine: elements, dataset changes, loads."""

@@ -1,0 +1,1 @@
+"""Registered queries: their runs, what they share, streams they derive."""

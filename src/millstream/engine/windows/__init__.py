@@ -1,0 +1,1 @@
+"""Window operators of an engine and the state they keep."""

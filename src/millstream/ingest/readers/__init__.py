@@ -1,0 +1,1 @@
+"""Readers of chunks, by format, element and time."""

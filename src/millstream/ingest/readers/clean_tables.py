@@ -1,0 +1,125 @@
+"""Arrow tables without a fault: terms where they lie in memory, times and elements as columns.
+
+A table with anything to complain about (nulls, cells that are no terms, times that differ within an element) is read row
+by row, which tells what is wrong with which.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from millstream.ingest.columns import Columns
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.matching.repeats import repeats
+from millstream.kernels.scanning.scanner import Scanner
+from millstream.kernels.scanning.summary import Summary
+from millstream.rdf.times import MAX_MS, MIN_MS
+
+Cells: TypeAlias = tuple[npt.NDArray[np.int32] | npt.NDArray[np.int64], memoryview]
+"""Where each cell of a column ends, from the beginning of the first on, and the bytes of all."""
+
+
+@dataclass(frozen=True, slots=True)
+class CleanTable:
+    """The cells of s, p and o; for each row its element's place, for each element its time."""
+
+    cells: list[Cells]
+    rows: int
+    element: npt.NDArray[np.int64]
+    at_ms: npt.NDArray[np.int64]
+
+
+def clean_table(table: object) -> CleanTable | None:
+    """The table in the form the scanner takes, if it is one and nothing is wrong with it at first sight."""
+    if not isinstance(table, pa.Table) or not {"s", "p", "o", "at_ms"} <= set(table.column_names) or not table.num_rows:
+        return None
+    names = [name for name in ("s", "p", "o", "at_ms", "element") if name in table.column_names]
+    if len(set(table.column_names)) != len(table.column_names) or any(table[name].null_count for name in names):
+        return None
+    texts = [_whole(table[name]) for name in ("s", "p", "o")]
+    if not all(pa.types.is_string(t.type) or pa.types.is_large_string(t.type) for t in texts):
+        return None
+    if not pa.types.is_integer(table["at_ms"].type):
+        return None
+    if pa.types.is_nested(table.schema.field(names[-1]).type) or pa.types.is_uint64(table["at_ms"].type):
+        return None
+    times = table["at_ms"].cast(pa.int64()).to_numpy()
+    first = _first_rows(table)
+    element = np.cumsum(first) - 1
+    at_ms = times[first]
+    if at_ms.min() < MIN_MS or at_ms.max() > MAX_MS or (times != at_ms[element]).any():
+        return None
+    cells = [found for text in texts if (found := _cells(text)) is not None]
+    return CleanTable(cells, table.num_rows, element, at_ms) if len(cells) == len(texts) else None
+
+
+def largest_time(table: pa.Table | pa.RecordBatch) -> int | None:
+    """The largest time of a table, if it has times."""
+    names = [i for i, name in enumerate(table.schema.names) if name == "at_ms"]
+    if len(names) != 1 or not pa.types.is_integer(table.schema.field(names[0]).type):
+        return None
+    from pyarrow import compute as pc
+
+    largest: int | None = pc.max(table.column(names[0])).as_py()
+    return largest
+
+
+def _whole(column: pa.ChunkedArray[Any]) -> pa.Array[Any]:
+    """A column as one array; combining a single chunk would copy it."""
+    whole: pa.Array[Any] = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()  # type: ignore[assignment]
+    return whole
+
+
+def _cells(text: pa.Array[Any]) -> Cells | None:
+    """The cells of a column, unless there is too little memory for so many: Arrow believes what files say.
+
+    Whether each lies within the bytes, and has UTF-8, the scanner sees.
+    """
+    _, ends, data = text.buffers()
+    kind = np.dtype(np.int32 if pa.types.is_string(text.type) else np.int64)
+    if ends is None or data is None or ends.size < (text.offset + len(text) + 1) * kind.itemsize:
+        return None
+    offsets: npt.NDArray[Any] = np.frombuffer(memoryview(ends), kind, len(text) + 1, kind.itemsize * text.offset)
+    return offsets, memoryview(data).cast("B")
+
+
+def _first_rows(table: pa.Table) -> npt.NDArray[np.bool_]:
+    """Which rows begin an element."""
+    first = np.ones(table.num_rows, np.bool_)
+    if "element" in table.column_names:
+        column = _whole(table["element"])
+        if pa.types.is_integer(column.type):
+            numbers = column.to_numpy()
+            first[1:] = numbers[1:] != numbers[:-1]
+        else:
+            from pyarrow import compute as pc
+
+            first[1:] = pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
+    return first
+
+
+def table_columns(
+    clean: CleanTable, dictionary: Dictionary, summary: Summary | None, scope: str, literal_bytes: int
+) -> Columns | None:
+    """The table as elements; None if a row is malformed."""
+    scanner = Scanner(dictionary, summary=summary, scope=scope, literal_bytes=literal_bytes)
+    found = scanner.cells(clean.cells, clean.rows)
+    if found is None:
+        return None
+    table = found.triples
+    size = len(clean.at_ms)
+    if size == clean.rows:
+        return Columns(table, found.index, size, clean.at_ms)
+    # Repeats within an element are one triple: the first of each stays.
+    element = clean.element[found.index]
+    sizes = np.bincount(clean.element, minlength=size)
+    repeat = repeats(element, table)
+    if repeat.any():
+        sizes -= np.bincount(element[repeat], minlength=size)
+        table, element = table[~repeat], element[~repeat]
+    return Columns(table, element, size, clean.at_ms, sizes)

@@ -1,0 +1,1 @@
+"""Leaves of the dataflow: joins, filters, products, the time merge."""

@@ -1,0 +1,253 @@
+"""The product of disconnected parts, taken last: solutions of each part are kept, combinations only made as they begin.
+
+Each part's solutions form a set with intervals, extended and ended like the content of a window; a combination holds in the
+intersection. Nothing is combined while some part has no solution. Combinations can be many, so some are handed on at a time.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from millstream.kernels.conjunctions.parts cimport Part
+from millstream.kernels.conjunctions.time_merge cimport Rows
+from millstream.kernels.containers.agenda cimport FOREVER
+from millstream.kernels.containers.hash_index cimport (
+    Probe, fold, index_close, index_drop, index_open, index_put, index_replace, mix, probe, probe_next,
+)
+from millstream.kernels.containers.memory cimport block_free, block_resize
+
+cdef enum:
+    AT_ONCE = 1 << 16           # rows that are handed on together
+    SWEPT = 256                 # from so many on a side is swept as it grows
+
+
+cdef class Sink:
+    """Whoever takes solutions with intervals."""
+
+    cdef int take(self, Rows* rows) except -1:
+        raise NotImplementedError
+
+
+cdef inline int64_t* side_row(Side* side, int64_t number) noexcept nogil:
+    return side.rows + number * (side.width + 1)
+
+
+cdef inline uint32_t side_hash(Side* side, const int64_t* values) noexcept nogil:
+    cdef uint64_t mixed = 0
+    cdef int i
+    for i in range(side.width):
+        mixed = mix(mixed + <uint64_t>values[i])
+    return fold(mixed)
+
+
+cdef inline int32_t side_find(Side* side, const int64_t* values, uint32_t hash) noexcept nogil:
+    cdef Probe found = probe(&side.index, hash)
+    cdef int32_t number
+    cdef int64_t* row
+    cdef int i
+    while True:
+        number = probe_next(&side.index, &found)
+        if number < 0:
+            return -1
+        row = side_row(side, number)
+        i = 0
+        while i < side.width and row[i] == values[i]:
+            i += 1
+        if i == side.width:
+            return number
+
+
+cdef inline void side_drop(Side* side, int32_t number) noexcept nogil:
+    """Forgets a solution; the last one takes its place."""
+    cdef int32_t last = <int32_t>(side.size - 1)
+    index_drop(&side.index, side_hash(side, side_row(side, number)), number)
+    if number != last:
+        index_replace(&side.index, side_hash(side, side_row(side, last)), last, number)
+        memcpy(side_row(side, number), side_row(side, last), (side.width + 1) * sizeof(int64_t))
+    side.size -= 1
+
+
+cdef inline void side_sweep(Side* side, int64_t now) noexcept nogil:
+    """Forgets what has ended."""
+    cdef int32_t number = 0
+    if side.earliest > now:
+        return
+    side.earliest = FOREVER
+    while number < side.size:
+        if side_row(side, number)[side.width] <= now:
+            side_drop(side, number)
+        else:
+            side.earliest = min(side.earliest, side_row(side, number)[side.width])
+            number += 1
+
+
+cdef class Product:
+    """Combines solutions of parts of these widths; the columns of the result are those of the parts in order."""
+
+    def __cinit__(self, widths):
+        cdef int part, column
+        self.count = len(widths)
+        self.sides = <Side*>block_resize(NULL, 0, self.count * sizeof(Side))
+        self.places = <int64_t*>block_resize(NULL, 0, self.count * sizeof(int64_t))
+        for part in range(self.count):
+            memset(&self.sides[part], 0, sizeof(Side))
+            self.sides[part].width = widths[part]
+            self.sides[part].earliest = FOREVER
+            index_open(&self.sides[part].index)
+            self.out.width += self.sides[part].width
+        self.out.columns = <int64_t**>block_resize(NULL, 0, self.out.width * sizeof(int64_t*))
+        for column in range(self.out.width):
+            self.out.columns[column] = NULL
+
+    def __dealloc__(self):
+        cdef int part
+        if self.sides != NULL:
+            for part in range(self.count):
+                block_free(self.sides[part].rows, self.sides[part].capacity * (self.sides[part].width + 1) * sizeof(int64_t))
+                index_close(&self.sides[part].index)
+        block_free(self.sides, self.count * sizeof(Side))
+        block_free(self.places, self.count * sizeof(int64_t))
+        self.close_out()
+        block_free(self.out.columns, self.out.width * sizeof(int64_t*))
+
+    cdef void close_out(self) noexcept:
+        cdef int column
+        for column in range(self.out.width):
+            block_free(self.out.columns[column], self.capacity * sizeof(int64_t))
+        block_free(self.out.change, self.capacity * sizeof(int64_t))
+        block_free(self.out.now, self.capacity * sizeof(int64_t))
+        block_free(self.out.start, self.capacity * sizeof(int64_t))
+        block_free(self.out.until, self.capacity * sizeof(int64_t))
+        block_free(self.out.weight, self.capacity * sizeof(int64_t))
+        self.capacity = 0
+
+    cdef void room(self) noexcept:
+        cdef int64_t was = self.capacity * sizeof(int64_t), size
+        cdef int column
+        self.capacity = max(64, 2 * self.capacity)
+        size = self.capacity * sizeof(int64_t)
+        for column in range(self.out.width):
+            self.out.columns[column] = <int64_t*>block_resize(self.out.columns[column], was, size)
+        self.out.change = <int64_t*>block_resize(self.out.change, was, size)
+        self.out.now = <int64_t*>block_resize(self.out.now, was, size)
+        self.out.start = <int64_t*>block_resize(self.out.start, was, size)
+        self.out.until = <int64_t*>block_resize(self.out.until, was, size)
+        self.out.weight = <int64_t*>block_resize(self.out.weight, was, size)
+
+    cdef int feed(self, list parts, Sink sink) except -1:
+        """Hands on what changes of the parts, each in order of change, make of the combinations."""
+        cdef int part, next_part
+        cdef Rows* rows
+        cdef list at = [0] * self.count
+        cdef int64_t row, best = 0
+        if len(parts) != self.count:
+            raise ValueError(f"expected {self.count} parts, got {len(parts)}")
+        for part in range(self.count):
+            if (<Part>parts[part]).found.width != self.sides[part].width:
+                raise ValueError(f"part {part} has another width than before")
+        self.out.size = 0
+        while True:
+            next_part = -1
+            for part in range(self.count):
+                row = at[part]
+                rows = &(<Part>parts[part]).found
+                # Of one change, those of the first parts come first.
+                if row < rows.size and (next_part < 0 or rows.change[row] < best):
+                    next_part = part
+                    best = rows.change[row]
+            if next_part < 0:
+                break
+            row = at[next_part]
+            at[next_part] = row + 1
+            rows = &(<Part>parts[next_part]).found
+            self.combine(next_part, rows, row, sink)
+            self.keep(next_part, rows, row)
+        return self.flush(sink)
+
+    cdef int combine(self, int changed, Rows* rows, int64_t row, Sink sink) except -1:
+        """Writes the combinations of a solution with what the other parts hold."""
+        cdef int64_t now = rows.now[row], end, at
+        cdef int64_t* values
+        cdef int part, column, place
+        cdef Rows* out = &self.out
+        for part in range(self.count):
+            self.places[part] = 0
+            if part != changed:
+                side_sweep(&self.sides[part], now)
+                if self.sides[part].size == 0:
+                    return 0
+        while True:
+            end = rows.until[row]
+            for part in range(self.count):
+                if part != changed:
+                    end = min(end, side_row(&self.sides[part], self.places[part])[self.sides[part].width])
+            if rows.start[row] < end:
+                if out.size == self.capacity:
+                    self.room()
+                at, column = out.size, 0
+                for part in range(self.count):
+                    if part == changed:
+                        for place in range(rows.width):
+                            out.columns[column + place][at] = rows.columns[place][row]
+                    else:
+                        values = side_row(&self.sides[part], self.places[part])
+                        for place in range(self.sides[part].width):
+                            out.columns[column + place][at] = values[place]
+                    column += self.sides[part].width
+                out.change[at] = rows.change[row]
+                out.now[at] = now
+                out.start[at] = rows.start[row]
+                out.until[at] = end
+                out.weight[at] = rows.weight[row]
+                out.size += 1
+                if out.size == AT_ONCE:
+                    self.flush(sink)
+            # The next combination: as an odometer turns.
+            part = self.count - 1
+            while part >= 0:
+                if part != changed:
+                    self.places[part] += 1
+                    if self.places[part] < self.sides[part].size:
+                        break
+                    self.places[part] = 0
+                part -= 1
+            if part < 0:
+                return 0
+
+    cdef void keep(self, int part, Rows* rows, int64_t row) noexcept:
+        """Keeps a solution of a part until it ends, or forgets one."""
+        cdef Side* side = &self.sides[part]
+        cdef int64_t* values
+        cdef int64_t capacity
+        cdef int32_t number
+        cdef uint32_t hash
+        cdef int place
+        # Written behind the last one, where it stays if it is new.
+        if side.size == side.capacity:
+            if side.size >= SWEPT:
+                side_sweep(side, rows.now[row])
+            if 2 * side.size >= side.capacity:
+                capacity = max(16, 2 * side.capacity)
+                side.rows = <int64_t*>block_resize(side.rows, side.capacity * (side.width + 1) * sizeof(int64_t),
+                                                   capacity * (side.width + 1) * sizeof(int64_t))
+                side.capacity = capacity
+        values = side_row(side, side.size)
+        for place in range(side.width):
+            values[place] = rows.columns[place][row]
+        hash = side_hash(side, values)
+        number = side_find(side, values, hash)
+        if rows.weight[row] < 0:
+            if number >= 0:
+                side_drop(side, number)
+            return
+        if number < 0:
+            number = <int32_t>side.size
+            side.size += 1
+            index_put(&side.index, hash, number)
+        side_row(side, number)[side.width] = rows.until[row]
+        side.earliest = min(side.earliest, rows.until[row])
+
+    cdef int flush(self, Sink sink) except -1:
+        if self.out.size:
+            sink.take(&self.out)
+        self.out.size = 0
+        return 0

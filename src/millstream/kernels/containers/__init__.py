@@ -1,0 +1,1 @@
+"""Data structures: blocks, hash indexes, trees, queues."""

@@ -1,0 +1,86 @@
+"""Records of words that are found by their first words.
+
+    record:  key, `width` words | what the owner keeps, at least one word
+
+A record has one number while it is in the table; numbers are used again. A new record has zeros behind its key.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from millstream.kernels.containers.hash_index cimport (
+    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, mix, probe, probe_next,
+)
+from millstream.kernels.containers.memory cimport block_free
+from millstream.kernels.containers.records cimport Records, record_free, record_new
+
+
+cdef struct Keyed:
+    int width
+    int64_t stride              # words a record
+    Records records
+    Index index
+
+
+cdef inline void keyed_open(Keyed* table, int width, int64_t kept) noexcept nogil:
+    table.width = width
+    table.stride = width + kept
+    table.records.free = -1
+    index_open(&table.index)
+
+
+cdef inline void keyed_close(Keyed* table) noexcept nogil:
+    block_free(table.records.data, table.records.capacity * table.stride * sizeof(int64_t))
+    index_close(&table.index)
+
+
+cdef inline int64_t* keyed_at(Keyed* table, int64_t number) noexcept nogil:
+    return (<int64_t*>table.records.data) + number * table.stride
+
+
+cdef inline int64_t keyed_bytes(Keyed* table) noexcept nogil:
+    return table.records.capacity * table.stride * <int64_t>sizeof(int64_t) + index_bytes(&table.index)
+
+
+cdef inline uint32_t keyed_hash(Keyed* table, const int64_t* key) noexcept nogil:
+    cdef uint64_t mixed = 0
+    cdef int i
+    for i in range(table.width):
+        mixed = mix(mixed + <uint64_t>key[i])
+    return fold(mixed)
+
+
+cdef inline int32_t keyed_find(Keyed* table, const int64_t* key, uint32_t hash) noexcept nogil:
+    """The number of the record with that key, -1 without one."""
+    cdef Probe found = probe(&table.index, hash)
+    cdef int32_t number
+    cdef int64_t* record
+    cdef int i
+    while True:
+        number = probe_next(&table.index, &found)
+        if number < 0:
+            return -1
+        record = keyed_at(table, number)
+        i = 0
+        while i < table.width and record[i] == key[i]:
+            i += 1
+        if i == table.width:
+            return number
+
+
+cdef inline int32_t keyed_get(Keyed* table, const int64_t* key, uint32_t hash) noexcept nogil:
+    """The number of the record with that key, made if there is none."""
+    cdef int32_t number = keyed_find(table, key, hash)
+    cdef int64_t* record
+    if number < 0:
+        number = record_new(&table.records, table.stride * sizeof(int64_t))
+        record = keyed_at(table, number)
+        memcpy(record, key, table.width * sizeof(int64_t))
+        memset(record + table.width, 0, (table.stride - table.width) * sizeof(int64_t))
+        index_put(&table.index, hash, number)
+    return number
+
+
+cdef inline void keyed_drop(Keyed* table, int32_t number) noexcept nogil:
+    index_drop(&table.index, keyed_hash(table, keyed_at(table, number)), number)
+    record_free(&table.records, table.stride * sizeof(int64_t), number)

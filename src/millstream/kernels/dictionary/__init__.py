@@ -1,0 +1,1 @@
+"""Dictionary encoding: terms to ids and back."""

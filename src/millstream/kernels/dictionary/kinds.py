@@ -1,0 +1,22 @@
+"""The kinds of terms, as `dictionary_columns.kind` gives them and `values.pxd` defines them."""
+
+from enum import IntEnum
+
+
+class Kind(IntEnum):
+    """The four bits of an id below its sign. From INTEGER on the value is in the id itself."""
+
+    IRI = 0
+    BLANK = 1
+    STRING = 2
+    LANGUAGE = 3
+    TYPED = 4
+    INTEGER = 5
+    DECIMAL = 6
+    BOOLEAN = 7
+    DATETIME = 8
+    UNBOUND = 255
+
+
+INCOMPARABLE = 2
+"""What `dictionary_columns.compare` says of two values without an order."""

@@ -1,0 +1,1 @@
+"""Rows that are emitted: selected, waiting, decoded."""

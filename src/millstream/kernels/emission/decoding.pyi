@@ -1,0 +1,12 @@
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.flow.deltas import Deltas
+
+T = TypeVar("T")
+
+class Decoding:
+    def __init__(self, dictionary: Dictionary, names: Sequence[str]) -> None: ...
+    def bindings(self, rows: Deltas) -> list[dict[str, Any]]: ...
+    def objects(self, rows: Deltas, of: type[T], attributes: tuple[str, str, str, str], last: object) -> list[T]: ...

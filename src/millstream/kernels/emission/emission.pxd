@@ -1,0 +1,58 @@
+"""What is emitted, in C: how much waits, who receives it, and when what is reported."""
+
+from libc.stdint cimport int64_t
+
+from millstream.kernels.emission.answer_set cimport AnswerSet
+from millstream.kernels.flow.deltas cimport Deltas
+
+
+cdef class PendingRows(Deltas):
+    """Rows that wait for somebody, in order."""
+
+    cdef int64_t held           # the terms of so many rows are held
+
+    cpdef int add(self, Deltas rows) except -1
+    cdef object ids(self, int64_t first, int64_t last)
+
+
+cdef class Pending:
+    """Counts what queries keep until it is taken."""
+
+    cdef public int64_t limit
+    cdef readonly int64_t waiting
+    cdef int64_t brought        # by the call at hand
+    cdef int64_t largest        # that any call has brought
+    cdef bint refuses
+
+    cpdef int keep(self, int64_t count) except -1
+    cpdef bint may_overflow(self) noexcept
+    cpdef bint may_exceed(self, int64_t more) noexcept
+
+
+cdef class Receiver:
+    """Who is handed what one query emits."""
+
+    cdef readonly PendingRows untaken
+    cdef Pending pending
+    cdef public int64_t emitted
+    cdef public bint is_plain   # nobody is called back, and nothing is checked: rows are kept
+
+    cdef int receive(self, Deltas rows) except -1
+
+
+cdef class Reporter:
+    """The end of one query."""
+
+    cdef public object emit
+    cdef public Receiver receiver   # who is handed rows instead, if that is all there is to do
+    cdef public AnswerSet answers   # up to date from the first time that somebody asks
+
+    cdef int take(self, Deltas deltas, int64_t upto) except -1
+    cdef int give(self, Deltas rows) except -1
+
+
+cdef class Closing(Reporter):
+    """What is emitted when windows close."""
+
+    cdef public PendingRows waiting
+    cdef public int64_t closes_at  # the tick of the next instant; less than any tick before the first element

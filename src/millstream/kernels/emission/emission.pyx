@@ -1,0 +1,379 @@
+"""What is emitted (relation-to-stream): rows that an output operator selects from deltas, and rows that wait until they are
+taken.
+
+Emitted rows have weight 1 or -1: a row that changed by n is there n times. They tell time as deltas do, by ticks.
+"""
+
+from millstream.errors import PendingLimitError
+
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memmove
+
+cimport numpy as cnp
+
+from millstream.kernels.dictionary.dictionary cimport Dictionary
+from millstream.kernels.emission.answer_set cimport AnswerSet
+from millstream.kernels.flow.change_rows cimport (
+    MORE_COLUMNS, TICK, WEIGHT, ChangeRows, Written, change_close, change_open, change_row, change_write, written_shrink,
+)
+from millstream.kernels.flow.deltas cimport Deltas
+
+cnp.import_array()
+
+APPEARS, DISAPPEARS, BOTH = 1, -1, 0
+
+cdef enum:
+    GRID_PHASE = 2
+    SMALL = 16                  # rows for which room is kept while nothing waits
+    MANY = 1 << 22              # rows for which memory is asked before it is taken
+    SURPRISE = 4                # times what any call has brought so far may come with the next
+    ALWAYS_POSSIBLE = 16
+    CALLED_BACK = 1 << 20
+
+cdef int64_t NO_TICK = -(<int64_t>1 << 62)
+cdef int64_t FIRST_OF_ALL = NO_TICK + 1     # the tick of what happens before anything else has come
+
+
+cdef int reserve(Deltas rows, int64_t more) except -1:
+    """Room for so many rows more; MemoryError, where growing would end the process."""
+    cdef void* block
+    if more > MANY:
+        block = NULL
+        if more < 1 << 48:
+            block = malloc((rows.rows.size + more) * (rows.rows.width + MORE_COLUMNS) * sizeof(int64_t))
+        if block == NULL:
+            raise MemoryError(f"no memory for {more} rows")
+        free(block)
+    rows.room(more)
+    return 0
+
+
+cdef int select(Deltas into, const Written* rows, int64_t first, int64_t last, int sign, int64_t tick) except -1:
+    """Adds what a direction selects of some rows, each as often as it changed; `tick` says when, unless it is NO_TICK."""
+    cdef const int64_t* weights = rows.columns[rows.width + WEIGHT]
+    cdef const int64_t* column
+    cdef int64_t* from_row
+    cdef int64_t* to
+    cdef int64_t i, j, times, size = into.rows.size, count = 0
+    cdef int place
+    for i in range(first, last):
+        if weights[i] * sign >= 0:
+            count += abs(weights[i])
+    if count == 0:
+        return 0
+    reserve(into, count)
+    # Column by column: meanwhile the number of the change is that of the row.
+    from_row = into.changes() + size
+    to = into.weights() + size
+    j = 0
+    for i in range(first, last):
+        if weights[i] * sign >= 0:
+            for times in range(abs(weights[i])):
+                from_row[j] = i
+                to[j] = 1 if weights[i] > 0 or sign else -1
+                j += 1
+    for place in range(into.rows.width + 1):
+        column = rows.columns[place] if place < into.rows.width else rows.columns[rows.width + TICK]
+        to = into.rows.columns[place] + size
+        for j in range(count):
+            to[j] = column[from_row[j]]
+    for j in range(count):
+        from_row[j] = 0
+        if tick != NO_TICK:
+            into.ticks()[size + j] = tick
+    into.rows.size += count
+    return 0
+
+
+cdef bint is_selected(const Written* rows, int sign) noexcept nogil:
+    """Whether all rows are emitted as they are."""
+    cdef const int64_t* weights = rows.columns[rows.width + WEIGHT]
+    cdef int64_t i
+    for i in range(rows.size):
+        if weights[i] != 1 and (sign or weights[i] != -1):
+            return False
+    return sign >= 0
+
+
+cdef class Pending:
+    """Counts what queries keep until it is taken, and tells when the next call might bring more than may wait.
+
+    Trying a call out costs as much as the engine holds, so it is only done near the limit: where the call would bring too
+    many if it brought several times what any call has brought so far.
+    """
+
+    def __init__(self, int64_t limit):
+        self.limit = limit
+        self.largest = ALWAYS_POSSIBLE
+
+    def refuse(self):
+        """From now on the answer that exceeds the limit raises, at once: on copies, which nobody needs then."""
+        self.refuses = True
+        self.brought = 0
+
+    cpdef int keep(self, int64_t count) except -1:
+        """Answers that wait until they are taken."""
+        self.waiting += count
+        self.brought += count
+        if self.refuses:
+            self.check(0)
+        return 0
+
+    def pass_on(self, int64_t count):
+        """Answers for callbacks: they wait as well, but no longer than the call that brings them."""
+        self.brought += count
+        if self.refuses and self.brought > max(self.limit, <int64_t>CALLED_BACK):
+            raise PendingLimitError(
+                f"one call would bring more than {max(self.limit, <int64_t>CALLED_BACK)} answers; "
+                "raise max_pending, or keep times far ahead out with max_jump_ms."
+            )
+
+    def release(self, int64_t count):
+        self.waiting -= count
+
+    cpdef bint may_overflow(self) noexcept:
+        """Whether the next call might bring too many; asked before every call, so that it knows what each has brought."""
+        self.largest = max(self.largest, self.brought)
+        self.brought = 0
+        return self.may_exceed(SURPRISE * self.largest)
+
+    cpdef bint may_exceed(self, int64_t more) noexcept:
+        """Whether so many more might be too many."""
+        return more > self.limit - self.waiting
+
+    def check(self, int64_t more):
+        """Raises if so many more may not wait."""
+        if self.may_exceed(more):
+            raise PendingLimitError(
+                f"{self.waiting + more} answers would wait to be taken, max_pending is {self.limit}; "
+                "take those that wait, give register an on_answer, or raise max_pending."
+            )
+
+
+cdef class Receiver:
+    """Who is handed what one query emits. Rows are overwritten later: what is kept is copied."""
+
+    def __cinit__(self, *args, **kwargs):
+        self.is_plain = False
+
+    def receive_into(self, PendingRows untaken not None, Pending pending not None):
+        """From now on rows are kept until they are taken."""
+        self.untaken, self.pending = untaken, pending
+        self.is_plain = True
+
+    cdef int receive(self, Deltas rows) except -1:
+        if not self.is_plain:
+            self.emit(rows)
+            return 0
+        self.emitted += rows.rows.size
+        self.untaken.add(rows)
+        return self.pending.keep(rows.rows.size)
+
+
+cdef class Reporter:
+    """The end of one query: decides when of its solutions' deltas something is emitted, and what."""
+
+    cdef int take(self, Deltas deltas, int64_t upto) except -1:
+        """What has become of the solutions up to a tick."""
+        self.report(deltas, upto)
+        return 0
+
+    cdef int give(self, Deltas rows) except -1:
+        if self.receiver is None:
+            self.emit(rows)
+            return 0
+        return self.receiver.receive(rows)
+
+
+cdef class Selection(Reporter):
+    """ISTREAM, DSTREAM or both, after every change: what has appeared, disappeared, or either."""
+
+    cdef Deltas out
+    cdef Deltas one
+    cdef ChangeRows group
+    cdef int sign
+    cdef bint on_grids
+    cdef int64_t t0_tick
+
+    def __cinit__(self, *args, **kwargs):
+        self.out = self.one = Deltas()
+
+    def __init__(self, int sign, int seen, emit, int64_t t0_tick, bint on_grids):
+        """`seen` columns of rows count, `on_grids` says that what happens on a grid at one tick is one change."""
+        self.sign, self.t0_tick, self.on_grids, self.emit = sign, t0_tick, on_grids, emit
+        self.out, self.one = Deltas(width=seen), Deltas(width=seen)
+        change_close(&self.group)
+        change_open(&self.group, seen)
+
+    def __dealloc__(self):
+        change_close(&self.group)
+
+    def report(self, Deltas deltas not None, int64_t upto):
+        """Emits what is selected of deltas; at t0, if they happen before anything else."""
+        self.take(deltas, upto)
+
+    cdef int take(self, Deltas deltas, int64_t upto) except -1:
+        cdef const Written* rows = &deltas.rows
+        cdef int64_t i = 0, first, tick = self.t0_tick if upto <= FIRST_OF_ALL else NO_TICK
+        cdef bint trims = rows.width > self.out.rows.width
+        if rows.size == 0:
+            return 0
+        if rows.width < self.out.rows.width:
+            raise ValueError(f"expected {self.out.rows.width} columns, got {rows.width}")
+        if self.answers is not None:
+            self.answers.take(deltas, 1)
+        if not trims and not self.on_grids and tick == NO_TICK and is_selected(rows, self.sign):
+            return self.give(deltas)
+        self.out.clear()
+        while i < rows.size:
+            if trims or (self.on_grids and deltas.ticks()[i] & 3 == GRID_PHASE):
+                i = self.sum_up(deltas, i)
+                select(self.out, &self.one.rows, 0, self.one.rows.size, self.sign, tick)
+            else:
+                first = i
+                while i < rows.size and not (self.on_grids and deltas.ticks()[i] & 3 == GRID_PHASE):
+                    i += 1
+                select(self.out, rows, first, i, self.sign, tick)
+        if self.out.rows.size:
+            try:
+                self.give(self.out)
+            finally:
+                self.out.clear()
+        return 0
+
+    cdef int64_t sum_up(self, Deltas deltas, int64_t i) noexcept nogil:
+        """Consolidates the change that begins at a row; gives the row behind it."""
+        cdef int64_t tick = deltas.ticks()[i], change = deltas.changes()[i]
+        cdef bint whole = self.on_grids and tick & 3 == GRID_PHASE
+        cdef int64_t* values
+        cdef int column
+        self.one.clear()
+        while i < deltas.rows.size and deltas.ticks()[i] == tick and (whole or deltas.changes()[i] == change):
+            values = change_row(&self.group)
+            for column in range(self.group.width):
+                values[column] = deltas.rows.columns[column][i]
+            values[self.group.width] = deltas.weights()[i]
+            i += 1
+        change_write(&self.group, &self.one.rows, tick, change)
+        return i
+
+
+cdef class Closing(Reporter):
+    """What is emitted when windows close: deltas wait for the next instant."""
+
+    def __cinit__(self, *args, **kwargs):
+        self.waiting = PendingRows()
+        self.closes_at = NO_TICK
+
+    cdef int take(self, Deltas deltas, int64_t upto) except -1:
+        if deltas.rows.size:
+            self.waiting.add(deltas)
+            if self.closes_at == NO_TICK:
+                self.sum_up()
+        if self.closes_at != NO_TICK and self.closes_at <= upto:
+            self.close_until(upto)
+        return 0
+
+    def report(self, Deltas deltas not None, int64_t upto):
+        """Takes deltas, and emits what instants up to a tick see."""
+        self.take(deltas, upto)
+
+
+def selected(Deltas rows not None, int sign):
+    """What an output operator emits of consolidated changes; the same object, if that is all of them as they are."""
+    cdef Deltas found
+    if is_selected(&rows.rows, sign):
+        return rows
+    found = Deltas(width=rows.rows.width)
+    select(found, &rows.rows, 0, rows.rows.size, sign, NO_TICK)
+    return found
+
+
+def parted(Deltas rows not None):
+    """The rows by their first column, which they lose: parts with what it was, in its order."""
+    cdef dict found = {}
+    cdef Deltas part
+    cdef int64_t i
+    cdef int column
+    if rows.rows.width == 0:
+        raise ValueError("rows without columns have no first one")
+    for i in range(rows.rows.size):
+        part = found.get(rows.rows.columns[0][i])
+        if part is None:
+            part = found[rows.rows.columns[0][i]] = Deltas(width=rows.rows.width - 1)
+        part.room(1)
+        for column in range(1, rows.rows.width + MORE_COLUMNS):
+            part.rows.columns[column - 1][part.rows.size] = rows.rows.columns[column][i]
+        part.rows.size += 1
+    return sorted(found.items()) if len(found) > 1 else list(found.items())
+
+
+cdef class PendingRows(Deltas):
+    """Rows that wait for somebody, in order. Their terms are kept from the first housekeeping that finds them waiting.
+
+    So what is taken soon costs nothing, and what is never taken does not keep the dictionary from forgetting other terms.
+    """
+
+    cpdef int add(self, Deltas rows) except -1:
+        """Rows that come after all others."""
+        if rows is None or rows.rows.width != self.rows.width:
+            raise ValueError(f"expected {self.rows.width} columns, got {None if rows is None else rows.rows.width}")
+        self.take(rows)
+        return 0
+
+    def count_until(self, int64_t tick):
+        """How many of the first rows happen up to a tick; rows are in the order of time."""
+        cdef int64_t low = 0, high = self.rows.size, middle
+        while low < high:
+            middle = (low + high) // 2
+            if self.ticks()[middle] <= tick:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def first(self, int64_t count):
+        """The first rows, in a buffer of their own."""
+        cdef Deltas found = Deltas(width=self.rows.width)
+        cdef int place
+        count = max(0, min(count, self.rows.size))
+        found.room(count)
+        for place in range(self.rows.width + MORE_COLUMNS if count else 0):
+            memcpy(found.rows.columns[place], self.rows.columns[place], count * sizeof(int64_t))
+        found.rows.size = count
+        return found
+
+    cdef object ids(self, int64_t first, int64_t last):
+        """The ids of some rows, one column after the other."""
+        cdef cnp.npy_intp size = self.rows.width * (last - first)
+        cdef cnp.ndarray found = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_INT64)
+        cdef int64_t* to = <int64_t*>cnp.PyArray_DATA(found)
+        cdef int place
+        for place in range(self.rows.width):
+            memcpy(to + place * (last - first), self.rows.columns[place] + first, (last - first) * sizeof(int64_t))
+        return found
+
+    def hold(self, Dictionary dictionary not None):
+        """Keeps the terms of what came since the last call."""
+        if self.held < self.rows.size:
+            dictionary.hold(self.ids(self.held, self.rows.size))
+            self.held = self.rows.size
+
+    def drop(self, Dictionary dictionary not None, int64_t count=-1):
+        """Lets the first rows go, or all, and gives how many; terms can still be read until the next housekeeping."""
+        cdef int64_t released
+        cdef int place
+        count = self.rows.size if count < 0 else min(count, self.rows.size)
+        released = min(count, self.held)
+        if released:
+            dictionary.release(self.ids(0, released), NO_TICK)
+            self.held -= released
+        self.rows.size -= count
+        if self.rows.size == 0:
+            if self.rows.capacity > SMALL:
+                written_shrink(&self.rows)
+        elif count:
+            for place in range(self.rows.width + MORE_COLUMNS):
+                memmove(self.rows.columns[place], self.rows.columns[place] + count, self.rows.size * sizeof(int64_t))
+        return count

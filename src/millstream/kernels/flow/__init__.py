@@ -1,0 +1,1 @@
+"""The compiled dataflow: buffers of deltas, operators, how they are run."""

@@ -1,0 +1,1 @@
+"""Query forms: CONSTRUCT's templates, ASK; and unions."""

@@ -1,0 +1,1 @@
+"""The interval join, a delta query kept incrementally."""

@@ -1,0 +1,238 @@
+"""What a change of a view does: to qualifications, to pairs that are edges, and to pairs that wait.
+
+The ends of a pair are nodes, or ids where no view of its relation needs a node. Changes of a batch are looked at a block
+ahead, so that what they will touch is on its way from memory; what was found then may be gone, or another's, when the change
+is made.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+from millstream.kernels.containers.agenda cimport FOREVER, NEVER
+from millstream.kernels.containers.hash_index cimport fold, prefetch, prefetch_slot
+from millstream.kernels.joins.edges cimport edge_add, edge_extend, edge_find, edge_remove, kind_hash, pair_hash
+from millstream.kernels.joins.matching cimport Matcher, finish, match_edge, match_row
+from millstream.kernels.joins.store cimport (
+    UNARY_NOTE, Node, Store, Target, edge_at, ends_of, node_at, node_drop, node_find, node_get, node_release, note, row_at,
+    row_find, row_get, row_release, trailing_zeros, unlikely, wait_at,
+)
+from millstream.kernels.joins.waiting cimport (
+    least_end, o_ready, place_o, place_s, row_open, s_ready, wait_end, wait_put,
+)
+
+cdef enum:
+    AHEAD = 32                  # changes whose nodes are found, and what hangs on these asked for, before their turn
+    NEAR = 1 << 13              # slots of an index that is at hand without being asked for
+
+
+cdef struct Change:
+    int64_t a
+    int64_t b
+    int64_t until
+    int64_t number
+    bint inserted
+    int32_t s_node              # as found ahead, or -1
+    int32_t o_node
+    uint32_t hash               # among waiting pairs, or 0 if not known
+
+
+cdef struct Ahead:
+    int32_t s_node[AHEAD]
+    int32_t o_node[AHEAD]
+    uint32_t hash[AHEAD]
+
+
+cdef inline void change_end(Matcher* matcher, int view, int32_t number, Change* change) noexcept nogil:
+    """A change of a unary pattern at a node."""
+    cdef Store* store = matcher.store
+    cdef int variable = store.s_variable[view], place = store.s_slot[view]
+    cdef int32_t row
+    cdef int64_t* ends
+    cdef int64_t old, new, first = matcher.size
+    row = row_get(store, number, variable) if change.inserted else row_find(store, number, variable)
+    if row < 0:
+        return
+    ends = ends_of(store, row_at(store, row))
+    old = row_at(store, row).until
+    if not change.inserted:
+        if ends[place] <= store.now:
+            return
+        if old > store.now and not matcher.silent:
+            match_row(matcher, row, store.now, old)
+            finish(matcher, first, change.number, store.now, -1)
+        ends[place] = NEVER
+        store.held[view] -= 1
+        row_at(store, row).until = NEVER
+        row_release(store, row)
+        return
+    if ends[place] > store.now and ends[place] >= change.until:
+        return
+    if ends[place] == NEVER:
+        store.held[view] += 1
+    ends[place] = change.until
+    note(store, view, change.until, row, UNARY_NOTE + place)
+    new = least_end(store, row_at(store, row))
+    row_at(store, row).until = new
+    if new <= store.now or new == old:
+        return
+    if not row_at(store, row).open:
+        row_open(store, row)
+    if not matcher.silent:
+        match_row(matcher, row, max(old, store.now), new)
+        finish(matcher, first, change.number, max(old, store.now), 1)
+
+
+cdef inline void change_edge(Matcher* matcher, int view, int64_t s, int64_t o, Change* change) noexcept nogil:
+    """A change of a pair in a view whose qualifications it has; s and o are rows, or ids where bare."""
+    cdef Store* store = matcher.store
+    cdef int32_t number = edge_find(store, view, s, o)
+    cdef int64_t old = NEVER, low = store.now, high = change.until, first = matcher.size
+    if number >= 0:
+        old = edge_at(store, number).until
+    if not change.inserted:
+        if old <= store.now:
+            return
+        high = old
+    elif old > store.now:
+        if old >= change.until:
+            return
+        low = old
+    if not matcher.silent:
+        match_edge(matcher, view, s, o, low, high)
+        finish(matcher, first, change.number, low, 1 if change.inserted else -1)
+    if not change.inserted:
+        edge_remove(store, number)
+    elif number >= 0:
+        edge_extend(store, number, change.until)
+    else:
+        edge_add(store, view, s, o, change.until)
+
+
+cdef inline int32_t node_of(Store* store, int64_t id, int32_t found) noexcept nogil:
+    """The node of an id, the one found ahead if it still is that."""
+    if unlikely(found < 0) or unlikely(node_at(store, found).id != id):
+        found = node_get(store, id, fold(<uint64_t>id))
+    return found
+
+
+cdef inline void insert_pair(Matcher* matcher, Target* target, uint64_t views, Change* change) noexcept nogil:
+    """A pair comes to several views of a relation."""
+    cdef Store* store = matcher.store
+    cdef int relation = target.relation
+    cdef int64_t s = change.a, o = change.b
+    cdef uint64_t by_s = views, admitted
+    cdef uint32_t hash = 0
+    cdef int view
+    if target.s_node:
+        s = change.s_node
+        # Not by node_of: a call here costs as much as all the rest of a pair that waits.
+        if unlikely(s < 0) or unlikely(node_at(store, s).id != change.a):
+            s = node_get(store, change.a, fold(<uint64_t>change.a))
+        if target.qualified:
+            by_s &= node_at(store, s).s_open | store.s_free
+    admitted = by_s
+    if target.o_node:
+        o = change.o_node
+        if unlikely(o < 0) or unlikely(node_at(store, o).id != change.b):
+            o = node_get(store, change.b, fold(<uint64_t>change.b))
+        if target.qualified:
+            admitted &= node_at(store, o).o_open | store.o_free
+    if admitted != views:
+        if target.long_lived or change.until == FOREVER:
+            hash = change.hash
+            if unlikely(hash == 0):
+                hash = kind_hash(pair_hash(change.a, change.b), relation)
+        wait_put(store, target, s, o, hash, views & ~admitted, by_s & ~admitted, change.until)
+    while admitted:
+        view = trailing_zeros(admitted)
+        admitted &= admitted - 1
+        change_edge(matcher, view, place_s(store, relation, view, s), place_o(store, relation, view, o), change)
+    # Nothing was removed on the way; but a view that holds the bare id makes no use of a node.
+    if target.s_node:
+        node_drop(store, s)
+    if target.o_node:
+        node_drop(store, o)
+
+
+cdef inline void end_pair(Matcher* matcher, int relation, uint64_t views, Change* change) noexcept nogil:
+    """A pair leaves several views of a relation."""
+    cdef Store* store = matcher.store
+    cdef bint s_id = store.s_id[relation], o_id = store.o_id[relation]
+    cdef int64_t s = change.a, o = change.b
+    cdef int64_t s_end, o_end
+    cdef uint64_t admitted
+    cdef int view
+    # Pinned, because a removal on the way may free what the next view still needs.
+    if not s_id:
+        s = node_of(store, change.a, change.s_node)
+        node_at(store, s).uses += 1
+    if not o_id:
+        o = node_of(store, change.b, change.o_node)
+        node_at(store, o).uses += 1
+    admitted = views & s_ready(store, relation, s) & o_ready(store, relation, o)
+    if admitted != views:
+        wait_end(store, relation, s, o, views & ~admitted)
+    while admitted:
+        view = trailing_zeros(admitted)
+        admitted &= admitted - 1
+        s_end = change.a if (store.s_bare >> view) & 1 else row_find(store, s, store.s_variable[view])
+        o_end = change.b if (store.o_bare >> view) & 1 else row_find(store, o, store.o_variable[view])
+        if s_end >= 0 and o_end >= 0:
+            change_edge(matcher, view, s_end, o_end, change)
+    if not s_id:
+        node_release(store, s)
+    if not o_id:
+        node_release(store, o)
+
+
+cdef inline void change_views(Matcher* matcher, Target* target, uint64_t views, Change* change) noexcept nogil:
+    """A change of one view, or of several of a relation."""
+    cdef Store* store = matcher.store
+    cdef int32_t node
+    if change.inserted and change.until <= store.now:
+        return
+    if target.unary:
+        node = node_of(store, change.a, change.s_node)
+        node_at(store, node).uses += 1
+        change_end(matcher, target.first, node, change)
+        node_release(store, node)
+    elif change.inserted:
+        insert_pair(matcher, target, views, change)
+    else:
+        end_pair(matcher, target.relation, views, change)
+
+
+cdef inline int32_t look_at(Store* store, int64_t id, bint s_side) noexcept nogil:
+    """A node, or -1, and asks for what hangs on it."""
+    cdef int32_t number = node_find(store, id, fold(<uint64_t>id))
+    cdef int32_t waiting
+    cdef Node* node
+    if number >= 0:
+        node = node_at(store, number)
+        waiting = node.s_waiting if s_side else node.o_waiting
+        if node.rows >= 0:
+            prefetch(row_at(store, node.rows))
+        if waiting >= 0:
+            prefetch(wait_at(store, waiting))
+    return number
+
+
+cdef inline void look_ahead(Store* store, int64_t n, const int64_t* view, const int64_t* a, const int64_t* b,
+                            const int64_t* until, Ahead* ahead) noexcept nogil:
+    """Finds the nodes of up to AHEAD changes, and asks for what hangs on them; -1 where there is none or none is needed."""
+    cdef int64_t i
+    cdef Target* target
+    if store.node_index.mask >= NEAR or store.node_index.old != NULL:
+        for i in range(n):
+            target = &store.targets[view[i]]
+            if target.s_node:
+                prefetch_slot(&store.node_index, fold(<uint64_t>a[i]))
+            if target.o_node:
+                prefetch_slot(&store.node_index, fold(<uint64_t>b[i]))
+    for i in range(n):
+        target = &store.targets[view[i]]
+        ahead.s_node[i] = look_at(store, a[i], True) if target.s_node else -1
+        ahead.o_node[i] = look_at(store, b[i], False) if target.o_node else -1
+        ahead.hash[i] = 0
+        if target.qualified and (target.long_lived or until[i] == FOREVER):
+            ahead.hash[i] = kind_hash(pair_hash(a[i], b[i]), target.relation)
+            prefetch_slot(&store.wait_index[target.long_lived], ahead.hash[i])

@@ -1,0 +1,1 @@
+"""Elements as columns, and the patterns that they match."""

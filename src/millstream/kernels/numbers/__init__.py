@@ -1,0 +1,1 @@
+"""Exact numbers: decimals, doubles, their ids."""

@@ -1,0 +1,1 @@
+"""ORDER BY and LIMIT: rows and terms in order."""

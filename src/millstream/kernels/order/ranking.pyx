@@ -1,0 +1,344 @@
+"""Rows in an order, and what changes between two ranks of it.
+
+Rows are records: weight, what is to be written of them, keys, ids, and a word for the free list. An index finds a row by its
+ids, a tree (ordered_tree.pxd) holds those of a weight above 0 in their order. The order has levels: a column each, in the
+solution order, the same reversed, or the term order (term_order.pyx). Of the conditions and the level behind them keys are
+kept, inverted where reversed; behind equal keys the ids are compared. Columns that no level names come last in term order,
+hence different rows never tie.
+
+The slice is what lies at ranks [offset, end), a row of weight w taking w of them. Copies put in at a rank shift what is
+behind them: their part in the slice appears, what they push over its end disappears, what they push over its beginning
+appears. Taking them out is the same, reversed, seen from what is left. The *edge* is the first key of the slice's last row:
+a row with a greater one lies behind the slice, and nobody asks for its rank. Within a change `pending` sums what is to be
+written for a row, so only the difference is; rows of weight 0 are kept until the change ends.
+"""
+
+import cython
+
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from millstream.kernels.containers.hash_index cimport (
+    Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, mix, probe, probe_next,
+)
+from millstream.kernels.containers.memory cimport block_free, block_resize
+from millstream.kernels.containers.ordered_tree cimport (
+    Spot, TreeNode, place_of, sum_before, tree_bytes, tree_close, tree_insert, tree_open, tree_rank, tree_remove, tree_reweigh,
+    tree_select, tree_step,
+)
+from millstream.kernels.containers.records cimport record_free, record_new
+from millstream.kernels.flow.change_rows cimport WEIGHT, Written, read_row, write_row
+from millstream.kernels.order.term_order cimport DIFFERENT, Anchor, TermOrder, compare_near
+
+ASCENDING, DESCENDING, TERM = 0, 1, 2
+ALL = 1 << 62
+
+cdef enum:
+    REVERSED = 1                # DESCENDING
+    BY_TERM = 2                 # TERM
+    MOST_LEVELS = 1 << 16
+    COUNT = 0                   # words of a record, before its keys
+    PENDING = 1
+
+cdef uint64_t LAST_KEY = <uint64_t>-1
+
+
+cdef inline void numbers_add(Numbers* numbers, int32_t number) noexcept nogil:
+    cdef int64_t capacity
+    if numbers.size == numbers.capacity:
+        capacity = max(64, numbers.capacity * 2)
+        numbers.data = <int32_t*>block_resize(
+            numbers.data, numbers.capacity * sizeof(int32_t), capacity * sizeof(int32_t))
+        numbers.capacity = capacity
+    numbers.data[numbers.size] = number
+    numbers.size += 1
+
+
+@cython.final
+cdef class Ranking:
+    """The rows between two ranks of an order, kept up to date."""
+
+    def __cinit__(self, int width, levels, TermOrder order not None, int64_t offset=0, int64_t limit=ALL):
+        named = [(int(place), int(how)) for place, how in levels]
+        if not 0 <= width < MOST_LEVELS or len(named) >= MOST_LEVELS:
+            raise ValueError(f"width must be at least 0, got {width} for {len(named)} levels")
+        if any(not 0 <= place < width or how not in (ASCENDING, DESCENDING, TERM) for place, how in named):
+            raise ValueError(f"levels must be (place, how) with a place below {width}, got {named}")
+        if not 0 <= offset <= ALL or not 0 <= limit <= ALL:
+            raise ValueError(f"offset and limit must be at least 0, got {offset} and {limit}")
+        named += [(place, TERM) for place in range(width) if (place, TERM) not in named]
+        self.width = width
+        self.order = order
+        self.offset = offset
+        self.end = min(offset + limit, <int64_t>1 << 62)
+        self.edge = LAST_KEY
+        self.level_count = len(named)
+        # Further down keys are not worth their memory.
+        self.key_count = max(1, min(len(named), sum(how != TERM for _, how in named) + 1))
+        self.stride = KEY + self.key_count + width + 1
+        self.levels = <Level*>block_resize(NULL, 0, self.level_count * sizeof(Level))
+        self.wanted = <int64_t*>block_resize(NULL, 0, (self.key_count + width) * sizeof(int64_t))
+        self.anchors = <Anchor*>block_resize(NULL, 0, self.key_count * sizeof(Anchor))
+        for i in range(self.key_count):
+            self.anchors[i].length = -1
+        for i, (place, how) in enumerate(named):
+            self.levels[i].place = place
+            self.levels[i].how = how
+        self.records.free = -1
+        index_open(&self.index)
+        tree_open(&self.tree)
+
+    def __dealloc__(self):
+        if self.levels == NULL:
+            return
+        block_free(self.levels, self.level_count * sizeof(Level))
+        block_free(self.anchors, self.key_count * sizeof(Anchor))
+        block_free(self.wanted, (self.key_count + self.width) * sizeof(int64_t))
+        block_free(self.records.data, self.records.capacity * self.stride * sizeof(int64_t))
+        block_free(self.touched.data, self.touched.capacity * sizeof(int32_t))
+        block_free(self.gone.data, self.gone.capacity * sizeof(int32_t))
+        index_close(&self.index)
+        tree_close(&self.tree)
+
+    cdef int64_t* ids_of(self, int64_t number) noexcept nogil:
+        return self.record(number) + KEY + self.key_count
+
+    # Finding rows
+
+    cdef uint32_t hash(self, int64_t* ids) noexcept nogil:
+        cdef uint64_t mixed = 0
+        cdef int i
+        for i in range(self.width):
+            mixed = mix(mixed + <uint64_t>ids[i])
+        return fold(mixed)
+
+    cdef int32_t find(self, int64_t* ids) noexcept nogil:
+        cdef Probe found = probe(&self.index, self.hash(ids))
+        cdef int32_t number
+        cdef int64_t* held
+        cdef int i
+        while True:
+            number = probe_next(&self.index, &found)
+            if number < 0:
+                return -1
+            held = self.ids_of(number)
+            i = 0
+            while i < self.width and held[i] == ids[i]:
+                i += 1
+            if i == self.width:
+                return number
+
+    cdef int make_keys(self) except -1:
+        """The keys of the row at hand."""
+        cdef uint64_t* keys = <uint64_t*>self.wanted
+        cdef int64_t* ids = self.wanted + self.key_count
+        cdef int i
+        keys[0] = 0
+        for i in range(min(self.key_count, self.level_count)):
+            if self.order.iri_key(ids[self.levels[i].place], self.anchors + i, keys + i):
+                pass
+            elif self.levels[i].how == BY_TERM:
+                self.order.term_key(ids[self.levels[i].place], keys + i)
+            else:
+                self.order.order_key(ids[self.levels[i].place], keys + i)
+            if self.levels[i].how == REVERSED:
+                keys[i] = ~keys[i]
+        return 0
+
+    cdef int compare(self, int32_t number) except -2:
+        """The row at hand against a row held: -1, 0 or 1."""
+        cdef uint64_t* x = <uint64_t*>self.wanted
+        cdef uint64_t* y = <uint64_t*>(self.record(number) + KEY)
+        cdef int64_t* ids = self.wanted + self.key_count
+        cdef int64_t* held = self.ids_of(number)
+        cdef int32_t place, how
+        cdef int i, found
+        for i in range(self.level_count):
+            if i < self.key_count and x[i] != y[i]:
+                return -1 if x[i] < y[i] else 1
+            place = self.levels[i].place
+            if ids[place] == held[place]:
+                continue
+            how = self.levels[i].how
+            found = compare_near(ids[place], held[place])
+            if found == DIFFERENT:
+                if how == BY_TERM:
+                    found = self.order.compare_terms(ids[place], held[place])
+                else:
+                    found = self.order.compare_order(ids[place], held[place])
+            if found:
+                return -found if how == REVERSED else found
+        return 0
+
+    cdef int descend(self, Spot* spot, int64_t* rank) except -1:
+        """Where the row at hand belongs, and the weight before it if that is asked for."""
+        cdef uint64_t key = (<uint64_t*>self.wanted)[0]
+        cdef int32_t number = self.tree.root, low, high, middle
+        cdef TreeNode* node
+        cdef bint after
+        while True:
+            node = self.tree.nodes + number
+            low = 0
+            high = node.count
+            while low < high:
+                middle = (low + high) >> 1
+                after = key > node.keys[middle]
+                if key == node.keys[middle]:
+                    after = self.compare(node.entries[middle]) > 0
+                if after:
+                    low = middle + 1
+                else:
+                    high = middle
+            if node.level:
+                low = max(0, low - 1)
+            if rank != NULL:
+                rank[0] += sum_before(node, low)
+            if node.level == 0:
+                spot.leaf = number
+                spot.place = low
+                return 0
+            number = node.children[low]
+
+    # The slice
+
+    cdef void note(self, int32_t number, int64_t weight) noexcept nogil:
+        cdef int64_t* record = self.record(number)
+        if record[PENDING] == 0:
+            numbers_add(&self.touched, number)
+        record[PENDING] += weight
+
+    cdef void walk(self, int64_t first, int64_t last, int sign) noexcept nogil:
+        """Notes all at ranks from `first` to before `last`."""
+        cdef Spot spot
+        cdef TreeNode* node
+        cdef int64_t left = last - first, taken
+        if left <= 0:
+            return
+        spot = tree_select(&self.tree, first)
+        while True:
+            node = self.tree.nodes + spot.leaf
+            taken = min(node.sums[spot.place] - spot.within, left)
+            self.note(node.entries[spot.place], sign * taken)
+            left -= taken
+            if left == 0 or not tree_step(&self.tree, &spot):
+                return
+
+    cdef void shift(self, int32_t number, int64_t rank, int64_t weight, int sign) noexcept nogil:
+        """Notes what copies of a row at a rank change in the slice; they are not in the tree yet, or no more."""
+        cdef int64_t first = max(rank, self.offset), last = min(rank + weight, self.end)
+        if rank >= self.end:
+            return
+        if first < last:
+            self.note(number, sign * (last - first))
+        self.walk(max(first, self.end - weight), min(self.end, self.tree.total), -sign)
+        self.walk(max(rank, self.offset - weight), min(min(self.offset, self.end - weight), self.tree.total), sign)
+
+    cdef void find_edge(self) noexcept nogil:
+        """Finds the last row of the slice anew, after a change at or before it."""
+        cdef Spot spot
+        self.edge = LAST_KEY
+        if 0 < self.end <= self.tree.total:
+            spot = tree_select(&self.tree, self.end - 1)
+            self.edge = self.tree.nodes[spot.leaf].keys[spot.place]
+
+    # Changes
+
+    cdef int add(self, int64_t weight) except -1:
+        cdef int64_t* ids = self.wanted + self.key_count
+        cdef int32_t number = self.find(ids)
+        cdef int64_t rank = 0
+        cdef Spot spot
+        cdef bint matters
+        if weight > (<int64_t>1 << 61) - self.tree.total:
+            raise OverflowError("more rows than can be counted")
+        if number >= 0 and self.record(number)[COUNT] > 0:
+            matters = self.first_key(number) <= self.edge
+            if matters:
+                rank = tree_rank(&self.tree, self.tree.leaf_of[number], place_of(&self.tree, number))
+                self.shift(number, rank + self.record(number)[COUNT], weight, 1)
+            tree_reweigh(&self.tree, number, weight)
+        else:
+            self.make_keys()
+            matters = (<uint64_t*>self.wanted)[0] <= self.edge
+            self.descend(&spot, &rank if matters else NULL)
+            if number < 0:
+                number = record_new(&self.records, self.stride * sizeof(int64_t))
+                memcpy(self.record(number) + KEY, self.wanted, (self.key_count + self.width) * sizeof(int64_t))
+                self.record(number)[COUNT] = self.record(number)[PENDING] = 0
+                index_put(&self.index, self.hash(ids), number)
+            if matters:
+                self.shift(number, rank, weight, 1)
+            tree_insert(&self.tree, spot.leaf, spot.place, (<uint64_t*>self.wanted)[0], number, weight)
+        self.record(number)[COUNT] += weight
+        if matters:
+            self.find_edge()
+        return 0
+
+    cdef int take(self, int64_t weight) except -1:
+        cdef int32_t number = self.find(self.wanted + self.key_count)
+        cdef int64_t rank = 0, left
+        cdef bint matters
+        if number < 0 or self.record(number)[COUNT] < weight:
+            raise ValueError("a row is taken out more often than it was put in")
+        matters = self.first_key(number) <= self.edge
+        if matters:
+            rank = tree_rank(&self.tree, self.tree.leaf_of[number], place_of(&self.tree, number))
+        left = self.record(number)[COUNT] - weight
+        self.record(number)[COUNT] = left
+        if left:
+            tree_reweigh(&self.tree, number, -weight)
+        else:
+            tree_remove(&self.tree, number)
+            numbers_add(&self.gone, number)
+        if matters:
+            self.shift(number, rank + left, weight, -1)
+            self.find_edge()
+        return 0
+
+    cdef void finish(self, Written* into, int64_t tick, int64_t change) noexcept nogil:
+        """Writes what a change made of the slice, and frees the rows that are gone."""
+        cdef int64_t i
+        cdef int32_t number
+        for i in range(self.touched.size):
+            number = self.touched.data[i]
+            if self.record(number)[PENDING]:
+                write_row(into, self.ids_of(number), tick, change, self.record(number)[PENDING])
+                self.record(number)[PENDING] = 0
+        for i in range(self.gone.size):
+            number = self.gone.data[i]
+            if self.record(number)[COUNT] == 0:
+                self.record(number)[COUNT] = -1
+                index_drop(&self.index, self.hash(self.ids_of(number)), number)
+                record_free(&self.records, self.stride * sizeof(int64_t), number)
+        self.touched.size = self.gone.size = 0
+
+    cdef int change(self, const Written* rows, int64_t row) except -1:
+        """Takes a row that appears or disappears; `finish` ends its change."""
+        cdef int64_t weight = rows.columns[rows.width + WEIGHT][row]
+        read_row(self.wanted + self.key_count, rows, row)
+        if weight > 0:
+            self.add(weight)
+        elif weight < 0:
+            self.take(-weight)
+        return 0
+
+    # Looking in
+
+    cdef int read_slice(self, Written* into, int64_t offset, int64_t limit) except -1:
+        """Writes the rows of any slice in their order, with how often each is there."""
+        if not 0 <= offset <= ALL or not 0 <= limit <= ALL:
+            raise ValueError(f"offset and limit must be at least 0, got {offset} and {limit}")
+        if self.touched.size or self.gone.size:
+            raise ValueError("a change failed halfway")
+        self.walk(offset, min(offset + limit, self.tree.total), 1)
+        self.finish(into, 0, 0)
+        return 0
+
+    @property
+    def stats(self):
+        return {
+            "rows": int(self.records.live),
+            "weight": int(self.tree.total),
+            "bytes": int(self.records.capacity * self.stride * <int64_t>sizeof(int64_t) + index_bytes(&self.index)
+                         + tree_bytes(&self.tree)),
+        }

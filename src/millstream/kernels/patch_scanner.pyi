@@ -1,8 +1,0 @@
-import numpy as np
-import numpy.typing as npt
-
-from millstream.kernels.scanner import Scanner
-
-class PatchScanner(Scanner):
-    @property
-    def signs(self) -> npt.NDArray[np.int64]: ...

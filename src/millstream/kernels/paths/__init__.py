@@ -1,0 +1,1 @@
+"""Property paths: transitive closure by delete-and-rederive."""

@@ -1,0 +1,1 @@
+"""Operators over multisets: joins, negation, equality."""

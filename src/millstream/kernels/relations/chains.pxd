@@ -1,0 +1,309 @@
+"""One side of a join: its rows by class, and in every class chains of the rows whose keys are equal.
+
+The columns two sides share are *certain* (bound in every row of both) or not. Rows in which the same uncertain columns are
+bound form a class, named by its mask. Two rows of classes a and b match if they are equal in the certain columns and in
+those bound in both, a & b: that is the *key* of the pair of classes. A class has chains for the key of all its bound columns
+from the start, and for every other key by which it was asked: made when it is asked first, from then on kept.
+
+    key's index: hash --> first row <-> row <-> row        link j of a row: next and previous of its chain for key j
+
+Invariants
+- In every chain of a class's key j all rows are equal in the key's columns; every row of the class is in one chain of each
+  key.
+- The index holds the first row of each chain; a new row goes second, so that the index is not touched.
+- Key 0 of a class is that of all its bound columns.
+
+Hints only fetch memory: what a row some places ahead will probably look at.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from millstream.kernels.containers.hash_index cimport (
+    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, index_replace, mix, prefetch,
+    prefetch_slot, probe, probe_next,
+)
+from millstream.kernels.containers.memory cimport block_free, block_resize
+from millstream.kernels.containers.multiset cimport (
+    Multiset, multiset_bytes, multiset_close, multiset_enter, multiset_find, multiset_leave, multiset_open, multiset_widen,
+    row_at, row_hash,
+)
+from millstream.kernels.flow.change_rows cimport Written, read_row
+
+cdef enum:
+    NEXT_ROW = 0
+    PREVIOUS_ROW = 1
+    FAR = 16                    # rows ahead: fetch slots of the indexes; a power of two
+    NEAR = 8                    # rows ahead: fetch the rows that these slots hold
+
+
+cdef struct Key:
+    uint64_t common             # the uncertain columns in it
+    Index index
+
+
+cdef struct RowClass:
+    uint64_t mask               # the uncertain columns bound in its rows
+    Multiset rows
+    Key* keys
+    int key_count
+
+
+cdef struct Hint:
+    int ours                    # class of the row, -1 if unknown
+    int theirs                  # class of the other side in which the same is bound, -1 if unknown
+    uint32_t hash
+    uint32_t key_hash
+
+
+cdef struct Side:
+    int width
+    int certain                 # shared columns that are certain: the first of them
+    int shared
+    int* places                 # of the shared columns in its rows
+    int64_t* row                # the row being taken
+    RowClass* classes
+    int class_count
+    Hint hints[FAR]             # by place, modulo FAR
+
+
+cdef inline void side_open(Side* side, int width, int certain, int shared) noexcept nogil:
+    memset(side, 0, sizeof(Side))
+    side.width = width
+    side.certain = certain
+    side.shared = shared
+    side.places = <int*>block_resize(NULL, 0, shared * sizeof(int))
+    side.row = <int64_t*>block_resize(NULL, 0, width * sizeof(int64_t))
+
+
+cdef inline void side_close(Side* side) noexcept nogil:
+    cdef int i, j
+    for i in range(side.class_count):
+        for j in range(side.classes[i].key_count):
+            index_close(&side.classes[i].keys[j].index)
+        block_free(side.classes[i].keys, side.classes[i].key_count * sizeof(Key))
+        multiset_close(&side.classes[i].rows)
+    block_free(side.classes, side.class_count * sizeof(RowClass))
+    block_free(side.places, side.shared * sizeof(int))
+    block_free(side.row, side.width * sizeof(int64_t))
+    memset(side, 0, sizeof(Side))
+
+
+cdef inline int64_t side_size(Side* side) noexcept nogil:
+    """Its different rows."""
+    cdef int64_t size = 0
+    cdef int i
+    for i in range(side.class_count):
+        size += side.classes[i].rows.records.live
+    return size
+
+
+cdef inline int64_t side_bytes(Side* side) noexcept nogil:
+    cdef int64_t size = 0
+    cdef int i, j
+    for i in range(side.class_count):
+        size += multiset_bytes(&side.classes[i].rows)
+        for j in range(side.classes[i].key_count):
+            size += index_bytes(&side.classes[i].keys[j].index)
+    return size
+
+
+# Keys
+
+cdef inline uint64_t bound_columns(Side* side, int64_t* row) noexcept nogil:
+    cdef uint64_t mask = 0
+    cdef int i
+    for i in range(side.certain, side.shared):
+        if row[side.places[i]] >= 0:
+            mask |= <uint64_t>1 << (i - side.certain)
+    return mask
+
+
+cdef inline bint in_key(Side* side, int i, uint64_t common) noexcept nogil:
+    return i < side.certain or (common >> (i - side.certain)) & 1
+
+
+cdef inline uint32_t key_hash(Side* side, int64_t* row, uint64_t common) noexcept nogil:
+    cdef uint64_t mixed = 0
+    cdef int i
+    for i in range(side.shared):
+        if in_key(side, i, common):
+            mixed = mix(mixed + <uint64_t>row[side.places[i]])
+    return fold(mixed)
+
+
+cdef inline int32_t chain_find(Side* side, RowClass* rows, int key, Side* other, int64_t* row, uint32_t hash) noexcept nogil:
+    """The first row of this side's chain with the key that a row of the other side has (or of this one), -1 without any."""
+    cdef uint64_t common = rows.keys[key].common
+    cdef Index* index = &rows.keys[key].index
+    cdef Probe found = probe(index, hash)
+    cdef int32_t number
+    cdef int64_t* first
+    cdef int i
+    while True:
+        number = probe_next(index, &found)
+        if number < 0:
+            return -1
+        first = row_at(&rows.rows, number)
+        i = 0
+        while i < side.shared and (not in_key(side, i, common) or first[side.places[i]] == row[other.places[i]]):
+            i += 1
+        if i == side.shared:
+            return number
+
+
+cdef inline int32_t* link_of(RowClass* rows, int32_t number, int key) noexcept nogil:
+    return <int32_t*>(row_at(&rows.rows, number) - 1 - key)
+
+
+cdef inline void chain_enter(Side* side, RowClass* rows, int32_t number, int key) noexcept nogil:
+    cdef int64_t* row = row_at(&rows.rows, number)
+    cdef uint32_t hash = key_hash(side, row, rows.keys[key].common)
+    cdef int32_t first = chain_find(side, rows, key, side, row, hash)
+    cdef int32_t* link = link_of(rows, number, key)
+    cdef int32_t* before
+    link[PREVIOUS_ROW] = first
+    link[NEXT_ROW] = -1
+    if first < 0:
+        index_put(&rows.keys[key].index, hash, number)
+        return
+    before = link_of(rows, first, key)
+    link[NEXT_ROW] = before[NEXT_ROW]
+    if before[NEXT_ROW] >= 0:
+        link_of(rows, before[NEXT_ROW], key)[PREVIOUS_ROW] = number
+    before[NEXT_ROW] = number
+
+
+cdef inline void chain_leave(Side* side, RowClass* rows, int32_t number, int key) noexcept nogil:
+    cdef int32_t* link = link_of(rows, number, key)
+    cdef Index* index = &rows.keys[key].index
+    cdef uint32_t hash
+    if link[NEXT_ROW] >= 0:
+        link_of(rows, link[NEXT_ROW], key)[PREVIOUS_ROW] = link[PREVIOUS_ROW]
+    if link[PREVIOUS_ROW] >= 0:
+        link_of(rows, link[PREVIOUS_ROW], key)[NEXT_ROW] = link[NEXT_ROW]
+        return
+    hash = key_hash(side, row_at(&rows.rows, number), rows.keys[key].common)
+    if link[NEXT_ROW] >= 0:
+        index_replace(index, hash, number, link[NEXT_ROW])
+    else:
+        index_drop(index, hash, number)
+
+
+# Classes
+
+cdef inline void chain_all(Side* side, RowClass* rows, int key, uint64_t* slots, uint64_t mask) noexcept nogil:
+    """Chains the rows that a table of the class's index holds."""
+    cdef uint64_t at
+    for at in range(mask + 1):
+        if slots[at] != 0:
+            chain_enter(side, rows, <int32_t>(<uint32_t>slots[at] - 1), key)
+
+
+cdef inline int class_key(Side* side, RowClass* rows, uint64_t common) noexcept nogil:
+    """The class's key with these uncertain columns; its chains are made when it is new."""
+    cdef int key = 0
+    while key < rows.key_count:
+        if rows.keys[key].common == common:
+            return key
+        key += 1
+    rows.keys = <Key*>block_resize(rows.keys, key * sizeof(Key), (key + 1) * sizeof(Key))
+    rows.key_count += 1
+    rows.keys[key].common = common
+    index_open(&rows.keys[key].index)
+    multiset_widen(&rows.rows)
+    chain_all(side, rows, key, rows.rows.index.slots, rows.rows.index.mask)
+    if rows.rows.index.old != NULL:
+        chain_all(side, rows, key, rows.rows.index.old, rows.rows.index.old_mask)
+    return key
+
+
+cdef inline int find_class(Side* side, uint64_t mask) noexcept nogil:
+    cdef int i
+    for i in range(side.class_count):
+        if side.classes[i].mask == mask:
+            return i
+    return -1
+
+
+cdef inline RowClass* side_class(Side* side, uint64_t mask) noexcept nogil:
+    cdef int known = find_class(side, mask)
+    cdef RowClass* made
+    if known >= 0:
+        return &side.classes[known]
+    side.classes = <RowClass*>block_resize(side.classes, side.class_count * sizeof(RowClass),
+                                           (side.class_count + 1) * sizeof(RowClass))
+    made = &side.classes[side.class_count]
+    side.class_count += 1
+    memset(made, 0, sizeof(RowClass))
+    made.mask = mask
+    multiset_open(&made.rows, side.width, 1)
+    class_key(side, made, mask)
+    return made
+
+
+cdef inline void side_add(Side* side, uint64_t mask, int64_t weight) noexcept nogil:
+    """Adds to the count of the row being taken; a row that counts zero is gone."""
+    cdef RowClass* rows = side_class(side, mask)
+    cdef uint32_t hash = row_hash(side.row, side.width)
+    cdef int32_t number = multiset_find(&rows.rows, side.row, hash)
+    cdef int64_t* row
+    cdef int key
+    if number < 0:
+        number = multiset_enter(&rows.rows, side.row, hash)
+        row_at(&rows.rows, number)[side.width] = weight
+        for key in range(rows.key_count):
+            chain_enter(side, rows, number, key)
+        return
+    row = row_at(&rows.rows, number)
+    row[side.width] += weight
+    if row[side.width] == 0:
+        for key in range(rows.key_count):
+            chain_leave(side, rows, number, key)
+        multiset_leave(&rows.rows, number, hash)
+
+
+# Hints
+
+cdef inline void fetch_record(Index* index, Multiset* rows, uint32_t hash) noexcept nogil:
+    """Fetches the row that stands where the hash leads to."""
+    cdef uint64_t slot = index.slots[hash & index.mask]
+    if slot != 0:
+        prefetch(row_at(rows, <int32_t>(<uint32_t>slot - 1)))
+
+
+cdef inline void look_far(Side* side, Side* other, const Written* given, int64_t place) noexcept nogil:
+    cdef Hint* hint = &side.hints[place & (FAR - 1)]
+    cdef uint64_t mask
+    read_row(side.row, given, place)
+    mask = bound_columns(side, side.row)
+    hint.hash = row_hash(side.row, side.width)
+    hint.key_hash = key_hash(side, side.row, mask)
+    hint.ours = find_class(side, mask)
+    hint.theirs = find_class(other, mask)
+    if hint.ours >= 0:
+        prefetch_slot(&side.classes[hint.ours].rows.index, hint.hash)
+        prefetch_slot(&side.classes[hint.ours].keys[0].index, hint.key_hash)
+    if hint.theirs >= 0:
+        prefetch_slot(&other.classes[hint.theirs].keys[0].index, hint.key_hash)
+
+
+cdef inline void look_near(Side* side, Side* other, int64_t place) noexcept nogil:
+    """For a place that was looked at when it was far."""
+    cdef Hint* hint = &side.hints[place & (FAR - 1)]
+    cdef RowClass* rows
+    if hint.ours >= 0:
+        rows = &side.classes[hint.ours]
+        fetch_record(&rows.rows.index, &rows.rows, hint.hash)
+        fetch_record(&rows.keys[0].index, &rows.rows, hint.key_hash)
+    if hint.theirs >= 0:
+        rows = &other.classes[hint.theirs]
+        fetch_record(&rows.keys[0].index, &rows.rows, hint.key_hash)
+
+
+cdef inline void look_ahead(Side* side, Side* other, const Written* given, int64_t place) noexcept nogil:
+    """Before the row at this place is taken, places being taken in order."""
+    if place + FAR < given.size:
+        look_far(side, other, given, place + FAR)
+    if place + NEAR >= FAR and place + NEAR < given.size:
+        look_near(side, other, place + NEAR)

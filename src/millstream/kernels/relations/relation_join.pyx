@@ -1,0 +1,150 @@
+"""The join of two multisets that change: every row that comes is joined with the rows the other side holds then.
+
+Rows match as SPARQL's solutions do: where both have a value for a shared column the values are equal (-1: none). How rows
+are found is said in chains.pxd. A row of the result has the left row's columns, completed where the right row has a value
+and the left one has not, then the right row's columns that are not shared, then copies of left columns as they were. Its
+weight is the product of the two.
+
+With `overlap` rows only match if both have a value in a shared column that is not certain.
+"""
+
+import cython
+
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+from millstream.kernels.containers.hash_index cimport prefetch
+from millstream.kernels.containers.memory cimport block_free, block_resize
+from millstream.kernels.containers.multiset cimport row_at
+from millstream.kernels.flow.change_rows cimport WEIGHT, Written, change_row, read_row
+from millstream.kernels.flow.deltas cimport check_widths
+from millstream.kernels.flow.two_sided cimport LEFT, RIGHT, TwoSided
+from millstream.kernels.relations.chains cimport (
+    NEXT_ROW, RowClass, Side, bound_columns, chain_find, class_key, key_hash, link_of, look_ahead, side_add, side_bytes, side_close,
+    side_open, side_size,
+)
+
+cdef enum:
+    MOST_UNCERTAIN = 64
+
+
+@cython.final
+cdef class JoinTable(TwoSided):
+    """Two multisets of rows and the changes of their join."""
+
+    cdef Side sides[2]
+    cdef bint overlap
+    cdef int* rest              # right columns that are not shared
+    cdef int rest_count
+    cdef int* copies
+    cdef int copy_count
+
+    def __cinit__(self, inputs, int width, pairs, certain, copies=(), bint overlap=False):
+        cdef int left_width = self.left.rows.width, right_width = self.right.rows.width
+        pairs = sorted_by_certainty(left_width, right_width, pairs, certain)
+        rest = sorted(set(range(right_width)) - {right for _, right in pairs})
+        if any(not 0 <= place < left_width for place in copies):
+            raise ValueError(f"copies must be places of the {left_width} left columns, got {copies}")
+        cdef int sure = sum(map(bool, certain)), i
+        self.overlap = overlap
+        side_open(&self.sides[LEFT], left_width, sure, len(pairs))
+        side_open(&self.sides[RIGHT], right_width, sure, len(pairs))
+        for i, (left, right) in enumerate(pairs):
+            self.sides[LEFT].places[i] = left
+            self.sides[RIGHT].places[i] = right
+        self.rest_count = len(rest)
+        self.rest = <int*>block_resize(NULL, 0, self.rest_count * sizeof(int))
+        for i in range(self.rest_count):
+            self.rest[i] = rest[i]
+        self.copy_count = len(copies)
+        self.copies = <int*>block_resize(NULL, 0, self.copy_count * sizeof(int))
+        for i in range(self.copy_count):
+            self.copies[i] = copies[i]
+        check_widths([self.out], left_width + self.rest_count + self.copy_count)
+
+    def __dealloc__(self):
+        side_close(&self.sides[LEFT])
+        side_close(&self.sides[RIGHT])
+        block_free(self.rest, self.rest_count * sizeof(int))
+        block_free(self.copies, self.copy_count * sizeof(int))
+
+    cdef void put(self, int64_t* left, int64_t* right, bint complete, int64_t weight) noexcept nogil:
+        """Collects a pair of rows."""
+        cdef int64_t* values = change_row(&self.group)
+        cdef int width = self.sides[LEFT].width, i
+        for i in range(width):
+            values[i] = left[i]
+        if complete:
+            for i in range(self.sides[LEFT].certain, self.sides[LEFT].shared):
+                if left[self.sides[LEFT].places[i]] < 0:
+                    values[self.sides[LEFT].places[i]] = right[self.sides[RIGHT].places[i]]
+        values += width
+        for i in range(self.rest_count):
+            values[i] = right[self.rest[i]]
+        values += self.rest_count
+        for i in range(self.copy_count):
+            values[i] = left[self.copies[i]]
+        values[self.copy_count] = weight
+
+    cdef void match_class(self, int which, uint64_t mask, RowClass* rows, int64_t weight) noexcept nogil:
+        """Collects the pairs of the row being taken and the rows of a class of the other side."""
+        cdef Side* side = &self.sides[which]
+        cdef Side* other = &self.sides[1 - which]
+        cdef int key = class_key(other, rows, mask & rows.mask)
+        cdef uint32_t hash = key_hash(side, side.row, mask & rows.mask)
+        cdef int32_t number = chain_find(other, rows, key, side, side.row, hash)
+        cdef int32_t following
+        cdef int64_t* found
+        cdef bint complete = mask != rows.mask
+        while number >= 0:
+            found = row_at(&rows.rows, number)
+            following = link_of(rows, number, key)[NEXT_ROW]
+            if following >= 0:
+                prefetch(row_at(&rows.rows, following))
+            if which == LEFT:
+                self.put(side.row, found, complete, weight * found[other.width])
+            else:
+                self.put(found, side.row, complete, weight * found[other.width])
+            number = following
+
+    cdef int add(self, int which, int64_t row) except -1:
+        """Adds a row to its side and collects what that changes."""
+        cdef Side* side = &self.sides[which]
+        cdef Side* other = &self.sides[1 - which]
+        cdef Written* given = &self.left.rows if which == LEFT else &self.right.rows
+        cdef int64_t weight = given.columns[given.width + WEIGHT][row]
+        cdef uint64_t mask
+        cdef RowClass* rows
+        cdef int i
+        look_ahead(side, other, given, row)
+        if weight == 0:
+            return 0
+        read_row(side.row, given, row)
+        mask = bound_columns(side, side.row)
+        side_add(side, mask, weight)
+        for i in range(other.class_count):
+            rows = &other.classes[i]
+            if rows.rows.records.live == 0 or (self.overlap and mask & rows.mask == 0):
+                continue
+            self.match_class(which, mask, rows, weight)
+        return 0
+
+    @property
+    def stats(self):
+        return {
+            "left": int(side_size(&self.sides[LEFT])),
+            "right": int(side_size(&self.sides[RIGHT])),
+            "bytes": int(side_bytes(&self.sides[LEFT]) + side_bytes(&self.sides[RIGHT])),
+        }
+
+
+cdef list sorted_by_certainty(int left_width, int right_width, pairs, certain):
+    """The shared columns, those that are certain first."""
+    if len(pairs) != len(certain):
+        raise ValueError(f"{len(pairs)} shared columns, but {len(certain)} of which is known whether they are certain")
+    if len(certain) - sum(map(bool, certain)) > MOST_UNCERTAIN:
+        raise ValueError(f"at most {MOST_UNCERTAIN} shared columns may be uncertain")
+    for side, width in ((0, left_width), (1, right_width)):
+        places = [pair[side] for pair in pairs]
+        if len(set(places)) != len(places) or any(not 0 <= place < width for place in places):
+            raise ValueError(f"shared columns must be different places of {width} columns, got {places}")
+    return [pair for _, pair in sorted(zip(certain, pairs), key=lambda member: not member[0])]

@@ -1,0 +1,1 @@
+"""Row programs: expressions over one row at a time; a regular expression matcher."""

@@ -1,0 +1,50 @@
+"""Programs that look at one row at a time, for operators (layout in row_program.pyx)."""
+
+from libc.stdint cimport int64_t
+
+from millstream.kernels.dictionary.dictionary cimport Dictionary
+from millstream.kernels.numbers.exact cimport Number
+from millstream.kernels.rows.row_cells cimport Cell
+
+cdef enum Outcome:
+    KEPT
+    DROPPED
+    UNDECIDED
+
+cdef enum:
+    # Operations of which nobody but a program knows.
+    NUMERAL = 64                # pushes a constant that is calculated with, as a number
+    SHORTCUT = 65               # decides the test that follows, of a column and a constant, if both are numbers in ids
+    SKIPPED = 4                 # steps that a shortcut replaces
+
+cdef struct Step:
+    int operation
+    int comparison              # of a shortcut
+    int64_t argument
+    Number number               # of a numeral or shortcut
+
+
+cdef class RowProgram:
+    cdef Dictionary dictionary
+    cdef int width
+    cdef int steps_count, outputs_count
+    cdef Step* steps
+    cdef int64_t* outputs
+    cdef int64_t* computed
+    cdef Cell* stack
+    cdef int stored             # of the row being run
+    cdef bint made_terms        # whether a result is outside of ids, so that somebody must hold it
+
+    cdef int make_short(self) except -1
+    cdef int resolve(self, Cell* cell) except -1
+    cdef int store(self, Cell* cell) except -1
+    cdef int run_row(self, int64_t** columns, int64_t row) except -1
+
+    cdef inline int64_t value(self, int64_t place, int64_t** columns, int64_t row) noexcept nogil:
+        """A column of the row being run, given or computed."""
+        return columns[place][row] if place < self.width else self.computed[place - self.width]
+
+    cdef inline int64_t output(self, int which, int64_t** columns, int64_t row) noexcept nogil:
+        """A column that stays of the row that was run."""
+        cdef int64_t place = self.outputs[which]
+        return -1 if place < 0 else self.value(place, columns, row)

@@ -1,0 +1,14 @@
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from millstream.kernels.dictionary.dictionary import Dictionary
+
+class RowProgram:
+    def __init__(
+        self, dictionary: Dictionary, width: int, steps: Sequence[tuple[int, int]], outputs: Sequence[int], /
+    ) -> None: ...
+    def run(
+        self, columns: npt.NDArray[np.int64], /
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64] | None, npt.NDArray[np.int64] | None]: ...

@@ -1,0 +1,1 @@
+"""N-Triples and N-Quads bytes to columns of ids."""

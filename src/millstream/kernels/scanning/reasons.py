@@ -1,0 +1,27 @@
+"""What is wrong with a term or statement, by the number of the reason (`Reason` in `grammar.pxd`)."""
+
+REASONS: tuple[str, ...] = (
+    "",
+    "a term starts with '<', '_:' or '\"'",
+    "the IRI has no closing '>' on its line",
+    "not an escape sequence, or one that names no character",
+    "bytes that are not UTF-8",
+    "an absolute IRI starts with a scheme such as 'http:'",
+    "not an IRI: a character or part that RFC 3987 does not allow there",
+    "not a blank node label",
+    "the string has no closing quote on its line",
+    "not a language tag",
+    "base directions of RDF 1.2 are not supported",
+    "an IRI must follow '^^'",
+    "rdf:langString and rdf:dirLangString cannot be written as datatypes",
+    "triple terms of RDF 1.2 are not supported",
+    "the subject must be an IRI or a blank node",
+    "the predicate must be an IRI",
+    "the object must be an IRI, a blank node or a literal",
+    "the graph must be an IRI or a blank node",
+    "the statement must end with '.'",
+    "something follows where nothing may",
+    "out of memory",
+    "terms of 2 GB and more are not supported",
+    "a name of more than {} bytes, or a literal of more than {} (limit literal_bytes)",
+)

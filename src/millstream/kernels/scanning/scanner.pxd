@@ -1,0 +1,68 @@
+"""What scanners have in common, in C."""
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t
+
+from millstream.kernels.dictionary.dictionary cimport Dictionary
+from millstream.kernels.matching.elements cimport Intake
+from millstream.kernels.scanning.byte_classes cimport Buffer
+from millstream.kernels.scanning.grammar cimport Fault, Term
+from millstream.kernels.scanning.summary cimport Summary
+
+cdef enum:
+    COLUMNS = 7
+    RECENT_BYTES = 256    # longer p are not remembered
+
+cdef struct Recent:
+    uint8_t bytes[RECENT_BYTES]
+    int64_t length
+    int64_t term_id      # of the epoch, or -1
+    int64_t epoch
+    uint32_t number      # in the summary
+    Recent *next         # the one after it, when it came last; NULL: none
+    int64_t text         # the number of the text in which it last had an IRI as object
+    const uint8_t *o     # that IRI as written there
+    int64_t o_length
+    int64_t o_id         # or -1; no epoch ends within a text
+
+
+cdef class Scanner:
+    cdef readonly Dictionary dictionary
+    cdef readonly bint graphs
+    cdef readonly int64_t lines, statements, kept, carried, comments
+    cdef readonly int64_t literal_bytes
+    cdef Summary summary
+    cdef object scope_bytes, scope_text
+    cdef readonly list errors
+    cdef const uint8_t *scope
+    cdef int64_t scope_length, longest_name
+    cdef Buffer carry
+    cdef bint after_return, busy
+    cdef Term s, p, o, g
+    cdef const uint8_t *last_s        # as written in the text being read, or NULL
+    cdef int64_t last_s_length, s_id, p_id, o_id
+    cdef int64_t text                 # the number of the text being read
+    cdef uint32_t p_number            # in the summary
+    cdef Recent *recent
+    cdef Recent *last_p               # of the statement before, or NULL
+    cdef int64_t *columns[COLUMNS]
+    cdef int64_t rows, room
+    cdef bint signed                  # each line says whether its statement comes or goes, and only a line feed ends one
+    cdef int64_t sign
+
+    cpdef Intake whole(self, text, str scope=*)
+    cdef int enter_scope(self, str scope) except -1
+    cdef int keep(self, const uint8_t *p, int64_t n) except -1
+    cdef object take_columns(self, list errors)
+    cdef object column(self, int place)
+    cdef int scan_lines(self, const uint8_t *p, const uint8_t *end, list errors) except -1
+    cdef const uint8_t *scan_statement(self, const uint8_t *p, const uint8_t *end, Fault *fault) noexcept nogil
+    cdef bint has_large_term(self) noexcept nogil
+    cdef const uint8_t *scan_s(self, const uint8_t *p, const uint8_t *end, Fault *fault) noexcept nogil
+    cdef const uint8_t *scan_p(self, const uint8_t *p, const uint8_t *end, Fault *fault) noexcept nogil
+    cdef const uint8_t *scan_o(self, const uint8_t *p, const uint8_t *end, Fault *fault) noexcept nogil
+    cdef Recent *recent_p(self) noexcept nogil
+    cdef int64_t remember_p(self) noexcept nogil
+    cdef int64_t intern(self, Term *term) noexcept nogil
+    cdef bint add_row(self, bint graph) noexcept nogil
+    cdef int grow(self) except -1
+    cdef tuple explain(self, const uint8_t *start, const uint8_t *stop, Fault *fault)

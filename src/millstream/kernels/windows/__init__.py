@@ -1,0 +1,1 @@
+"""Window operators (stream-to-relation) and graphs."""

@@ -1,0 +1,1 @@
+"""Text to parse: grammar, lexer, LALR tables, errors."""

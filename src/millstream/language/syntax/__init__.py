@@ -1,0 +1,1 @@
+"""Parse to syntax tree."""

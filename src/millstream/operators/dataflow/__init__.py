@@ -1,0 +1,1 @@
+"""Plans at work: operators built, connected, shared."""

@@ -1,0 +1,1 @@
+"""The functions of section 17."""

@@ -1,0 +1,1 @@
+"""Terms as values of XML Schema, and how these compare."""

@@ -1,0 +1,1 @@
+"""Leaves of a dataflow: conjunctions, named graphs, rows from elsewhere."""

@@ -1,0 +1,1 @@
+"""Graphs of a job: loaded, sent to workers, evaluated before streams begin."""

@@ -1,0 +1,1 @@
+"""The shuffle: from sources to cells, from cells to the second stage."""

@@ -1,0 +1,1 @@
+"""Continuous queries as streaming jobs."""

@@ -1,0 +1,1 @@
+"""Stateful operators: cells, their clock, change log and retention."""

@@ -1,0 +1,178 @@
+"""How far a job has come: each source by what it brought, all together by the one that lags.
+
+Every cell keeps this for itself and comes to the same result, since all are told of every chunk. Sources have the order in
+which they are listed: of what happens in one millisecond, that of the first source comes first. So a row may be
+processed once no source can bring anything before it in the order of (time, source).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from millstream.ingest.columns import times_at_rate
+from millstream.pipeline.exchange.blobs import Header, numbers_of
+
+Ids = npt.NDArray[np.int64]
+FIRST_OF_ALL = -(1 << 62)
+
+
+@dataclass(slots=True)
+class SourceClock:
+    """One source."""
+
+    largest_ms: int | None = None
+    first: tuple[int, int, int] | None = None
+    """The first element that was not late: its time, its part, its number there."""
+    elements: int = 0
+    triples: int = 0
+    ended: bool = False
+    idle: bool = False
+    open: bool = False
+    """It has ended for this run only, so nothing passes it before all have ended."""
+    heard_ms: int | None = None
+    """By the clock of beats: when it was last known to bring something."""
+    brought: bool = False
+    """Whether it has brought anything since the last beat."""
+
+
+class Clock:
+    """All sources of a job."""
+
+    def __init__(self, rates: Iterable[Fraction | None], ordered: Iterable[bool], lateness_ms: int) -> None:
+        self._rates = list(rates)
+        self._ordered = list(ordered)
+        self._lateness_ms = lateness_ms
+        self.sources = [SourceClock() for _ in self._rates]
+        self._triggers = 0
+        self.point = (FIRST_OF_ALL, 0)
+        """All that is before or at this (time, source) has been processed."""
+
+    def see(self, headers: list[Header]) -> list[Seen]:
+        """Takes the chunks of one trigger, in order; gives for each what its rows' times are judged by."""
+        seen = []
+        self._triggers += 1
+        before_trigger = [source.largest_ms for source in self.sources]
+        part_of: dict[int, int] = {}
+        base: dict[int, int] = {}
+        for header in headers:
+            source = self.sources[header.source]
+            if header.now_ms is not None:
+                _beat(source, header.now_ms, header.idle_ms)
+                seen.append(Seen(header.part, 0, None, None))
+                continue
+            if header.ended or header.idle:
+                source.ended, source.idle, source.open = header.ended, header.idle, header.open
+                seen.append(Seen(header.part, 0, None, None))
+                continue
+            part = header.part
+            if not self._ordered[header.source]:
+                # Its parts have the same numbers again in the next trigger.
+                part += self._triggers << 32
+            if part_of.get(header.source) != header.part:
+                part_of[header.source], base[header.source] = header.part, source.elements
+            rate = self._rates[header.source]
+            reference = source.largest_ms if self._ordered[header.source] else before_trigger[header.source]
+            late_before_ms = None if reference is None else reference - self._lateness_ms
+            seen.append(Seen(part, base[header.source], rate, late_before_ms))
+            if header.elements:
+                self._bring(source, header, seen[-1])
+        return seen
+
+    def _bring(self, source: SourceClock, header: Header, seen: Seen) -> None:
+        # What had ended goes on: files came for a later run.
+        source.idle = source.ended = False
+        source.brought = True
+        if seen.rate is None:
+            assert header.largest_ms is not None
+            largest = header.largest_ms
+            pairs = zip(header.least_ms, header.least_element, strict=True)
+            least = [(t, seen.part, e) for t, e in pairs if seen.late_before_ms is None or t >= seen.late_before_ms]
+        else:
+            ends = np.array([header.first, header.first + header.elements - 1]) + seen.base
+            first, largest = times_at_rate(ends, seen.rate).tolist()
+            least = [(first, seen.part, header.first)]
+        source.elements += header.elements
+        source.largest_ms = largest if source.largest_ms is None else max(source.largest_ms, largest)
+        if least:
+            source.first = least[0] if source.first is None else min(source.first, least[0])
+
+    def advance(self) -> None:
+        """Moves the point as far as the sources allow; it never goes back."""
+        over = self.ended
+        lagging = [(i, s) for i, s in enumerate(self.sources) if not s.idle and not (s.ended and (over or not s.open))]
+        if lagging:
+            reached = min(self._reached(i, s) for i, s in lagging)
+        else:
+            # Nothing lags, so time is what the furthest source says; at the end also what a lateness held back has happened.
+            lateness_ms = 0 if over else self._lateness_ms
+            times_ms = (s.largest_ms - lateness_ms for s in self.sources if s.largest_ms is not None)
+            reached = (max(times_ms, default=FIRST_OF_ALL), len(self.sources))
+        self.point = max(self.point, reached)
+
+    def _reached(self, number: int, source: SourceClock) -> tuple[int, int]:
+        if source.largest_ms is None:
+            return FIRST_OF_ALL, number
+        return source.largest_ms - self._lateness_ms, number
+
+    @property
+    def at_ms(self) -> int | None:
+        """The watermark: the time before which everything has been processed; None before the first element."""
+        return None if self.point[0] <= FIRST_OF_ALL else self.point[0]
+
+    @property
+    def ended(self) -> bool:
+        return all(source.ended for source in self.sources)
+
+    def ends_with(self, headers: list[Header]) -> bool:
+        """Whether with the chunks of a trigger the last source ends."""
+        ended = [source.ended for source in self.sources]
+        for header in sorted(headers, key=lambda header: header.place):
+            if header.ended or header.idle or header.elements:
+                ended[header.source] = header.ended
+        return all(ended)
+
+    def dump(self) -> dict[str, Any]:
+        return {"sources": [asdict(s) for s in self.sources], "point": list(self.point), "triggers": self._triggers}
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.sources = [SourceClock(**s) for s in state["sources"]]
+        for source in self.sources:
+            if source.first is not None:
+                at_ms, part, element = source.first
+                source.first = (at_ms, part, element)
+        self.point = (state["point"][0], state["point"][1])
+        self._triggers = state["triggers"]
+
+
+def _beat(source: SourceClock, now_ms: int, idle_ms: int | None) -> None:
+    """Whether a source is idle, by what it has brought between beats."""
+    if source.brought or source.heard_ms is None or idle_ms is None:
+        source.heard_ms, source.brought = now_ms, False
+    elif now_ms - source.heard_ms >= idle_ms:
+        source.idle = True
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the rows of a chunk are judged by."""
+
+    part: int
+    """A number for its part that no other part has, which orders them."""
+    base: int
+    rate: Fraction | None
+    late_before_ms: int | None
+
+
+def times_of(batch: pa.RecordBatch, chunk: Ids, seen: Sequence[Seen]) -> Ids:
+    """When rows happened: they say so themselves, or their elements' numbers do."""
+    if seen[0].rate is None:
+        return numbers_of(batch, "at")
+    base = np.array([each.base for each in seen], np.int64)
+    return times_at_rate(numbers_of(batch, "element") + base[chunk], seen[0].rate)

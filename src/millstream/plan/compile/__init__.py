@@ -1,0 +1,1 @@
+"""Algebra to plan: each operator of section 18 as nodes."""

@@ -1,0 +1,1 @@
+"""Partitioning: plans cut into cells and stages."""

@@ -1,0 +1,1 @@
+"""Dataset changes: RDF Patch and SPARQL Update."""

@@ -1,0 +1,1 @@
+"""Rows of CSV and JSON lines as stream elements."""

@@ -1,0 +1,1 @@
+"""Readers of RDF formats, and the parser behind them."""

@@ -1,0 +1,142 @@
+"""Rows between two ranks against a sorted list, with enough rows for the tree to grow and shrink by several levels."""
+
+import random
+from bisect import bisect_left, insort
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.flow.deltas import Deltas
+from millstream.kernels.order.ranking import ASCENDING, DESCENDING, TERM
+from millstream.kernels.order.top_k import ALL, TopK, TopKOfEach
+from millstream.operators.ordering import Ordering
+
+ZERO = Dictionary().encode_one('"0"^^<http://www.w3.org/2001/XMLSchema#integer>')
+
+
+def ranking(width=1, levels=((0, ASCENDING),), **more):
+    return TopK([Deltas(width=width)], width, levels, Ordering(Dictionary()).kernel, **more)
+
+
+def at_once(columns, weights):
+    """Rows of one change."""
+    zeros = np.zeros(len(weights), np.int64)
+    return Deltas(np.array(columns, np.int64), zeros, zeros, np.array(weights, np.int64))
+
+
+def put(ranks, numbers, weights):
+    n = len(numbers)
+    columns = (np.array(numbers, np.int64) + ZERO).reshape(n, 1)
+    out = ranks.run(Deltas(columns, np.zeros(n, np.int64), np.arange(n), np.array(weights, np.int64)))
+    return list(zip((out.columns[:, 0] - ZERO).tolist(), out.change.tolist(), out.weight.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("order", ["random", "ascending", "descending"])
+@pytest.mark.parametrize(("offset", "limit"), [(0, 10), (1000, 50), (3000, ALL)])
+def test_thousands_of_rows_come_and_go_as_in_a_sorted_list(order, offset, limit):
+    chance = random.Random(7)
+    ranks, ordered, held = ranking(offset=offset, limit=limit), [], {}
+    numbers = list(range(5000))
+    if order == "random":
+        chance.shuffle(numbers)
+    elif order == "descending":
+        numbers.reverse()
+    changes = [(n, 1) for n in numbers]
+    leaving = numbers[:]
+    chance.shuffle(leaving)
+    changes += [(n, -1) for n in leaving[:4990]]
+    for start in range(0, len(changes), 500):
+        part = changes[start : start + 500]
+        for n, _, weight in put(ranks, *zip(*part, strict=True)):
+            held[n] = held.get(n, 0) + weight
+        for n, weight in part:
+            if weight > 0:
+                insort(ordered, n)
+            else:
+                del ordered[bisect_left(ordered, n)]
+        assert sorted(n for n, weight in held.items() if weight) == ordered[offset : offset + limit]
+        assert set(held.values()) <= {0, 1}
+        assert (ranks.rows(0, ALL)[0][:, 0] - ZERO).tolist() == ordered
+    assert ranks.stats["rows"] == 10
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_rows_that_tie_in_the_first_key_come_and_go_around_the_end_of_the_slice(seed):
+    chance = random.Random(seed)
+    offset, limit = chance.choice(((0, 1), (0, 3), (2, 4), (5, 0), (0, 40)))
+    how, values = chance.choice((ASCENDING, DESCENDING)), chance.choice((1, 3, 20))
+    ranks, there, shown = ranking(2, ((0, how),), offset=offset, limit=limit), Counter(), Counter()
+    for _ in range(300):
+        row, weight = (chance.randrange(values), chance.randrange(5)), chance.randint(1, 3)
+        if there and chance.random() < 0.6:
+            row = chance.choice(sorted(there))
+            weight = -chance.randint(1, there[row])
+        there[row] += weight
+        there = +there
+        out = ranks.run(at_once([[ZERO + value for value in row]], [weight]))
+        for (first, second), change in zip((out.columns - ZERO).tolist(), out.weight.tolist(), strict=True):
+            shown[first, second] += change
+        ordered = sorted(there.elements(), key=lambda r: (-r[0] if how == DESCENDING else r[0], r[1]))
+        assert +shown == Counter(ordered[offset : offset + limit])
+        assert not -shown
+
+
+def test_a_unit_changes_two_rows_at_most():
+    ranks = ranking(offset=100, limit=100)
+    put(ranks, range(1000), [1] * 1000)
+    written = put(ranks, [-5, 5000, 150], [1, 1, 1])
+    assert [change for _, change, _ in written] == [0, 0, 2, 2]
+
+
+def test_rows_taken_out_leave_nothing_behind():
+    ranks = ranking()
+    for _ in range(3):
+        put(ranks, range(3000), [2] * 3000)
+        put(ranks, range(3000), [-2] * 3000)
+    assert ranks.stats["rows"] == ranks.stats["weight"] == 0
+
+
+def test_a_row_without_columns_is_counted():
+    ranks = ranking(0, (), offset=1, limit=2)
+    assert ranks.run(at_once(np.empty((1, 0)), [5])).weight.tolist() == [2]
+    assert ranks.run(at_once(np.empty((1, 0)), [-4])).weight.tolist() == [-2]
+
+
+def test_one_row_may_come_and_go_within_a_change():
+    ranks = ranking()
+    assert len(ranks.run(at_once(np.full((4, 1), ZERO), [1, -1, 1, -1]))) == 0
+    assert ranks.stats["rows"] == 0
+
+
+@pytest.mark.parametrize("levels", [((1, ASCENDING),), ((-1, TERM),), ((0, 3),)])
+def test_levels_name_columns(levels):
+    with pytest.raises(ValueError, match="levels"):
+        ranking(levels=levels)
+
+
+def test_columns_of_other_widths_are_refused():
+    order = Ordering(Dictionary()).kernel
+    with pytest.raises(ValueError, match="expected 1 columns, got 2"):
+        TopK([Deltas(width=2)], 1, ((0, DESCENDING),), order)
+    with pytest.raises(ValueError, match="no column 1"):
+        TopKOfEach([Deltas(width=1)], 1, 1, (), order)
+
+
+def test_ids_that_name_no_term_are_refused_and_nothing_goes_on_from_there():
+    ranks = ranking()
+    with pytest.raises(LookupError):
+        ranks.run(at_once([[77]], [1]))
+    with pytest.raises(ValueError, match="halfway"):
+        put(ranks, [1], [1])
+
+
+def test_orders_come_and_go_with_their_tags():
+    tags = TopKOfEach([Deltas(width=2)], 2, 0, ((1, ASCENDING),), Ordering(Dictionary()).kernel, limit=1)
+    for turn in range(3):
+        rows = [(ZERO + tag + turn, ZERO + n) for tag in range(200) for n in (2, 1)]
+        assert tags.run(at_once(rows, [1] * len(rows))).columns[:, 1].tolist() == [ZERO + 1] * 200
+        assert tags.stats["orders"] == 200
+        assert tags.run(at_once(rows, [-1] * len(rows))).weight.tolist() == [-1] * 200
+        assert tags.stats["orders"] == 0
