@@ -1,9 +1,8 @@
 """Distinct tuples of columns within groups.
 
-The weights of rows become weights of distinct tuples: 1 where a group meets a tuple for the first time, -1 where it loses
-the
-last one, else 0. Whatever accumulates with those weights accumulates distinct values. A record is slot, tuple | multiplicity,
-and goes when that is 0.
+The weights of rows become weights of distinct tuples: 1 where a group meets a tuple for the first time, -1 where it
+loses the last one, else 0. Whatever accumulates with those weights accumulates distinct values. A record is slot, tuple |
+multiplicity, and goes when that is 0.
 """
 
 import cython

@@ -59,7 +59,8 @@ cdef tuple arrays_of(Rows* found):
     columns = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT64, 0)
     for column in range(found.width if found.size else 0):
         memcpy(data_of(columns) + column * found.size, found.columns[column], found.size * sizeof(int64_t))
-    return (columns.T, array_of(found.change, found.size), array_of(found.now, found.size), array_of(found.start, found.size),
+    return (columns.T, array_of(found.change, found.size), array_of(found.now, found.size),
+            array_of(found.start, found.size),
             array_of(found.until, found.size), array_of(found.weight, found.size))
 
 
@@ -96,7 +97,8 @@ cdef class Part:
         found.columns = self.pointers
         found.size = size
         found.change, found.now, found.start, found.until, found.weight = (
-            data_of(self.kept[width]), data_of(self.kept[width + 1]), data_of(self.kept[width + 2]), data_of(self.kept[width + 3]),
+            data_of(self.kept[width]), data_of(self.kept[width + 1]), data_of(self.kept[width + 2]),
+            data_of(self.kept[width + 3]),
             data_of(self.kept[width + 4]),
         )
         return 0

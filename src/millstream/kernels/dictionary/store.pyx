@@ -319,6 +319,7 @@ cdef class Store:
             "slots": self.slot_count,
             "pending": self.pending_count,
             "bytes": self.live_bytes,
-            "reserved": self.cells.reserved + self.chunk_count * CHUNK * sizeof(Slot) + self.index.segments * sizeof(Segment),
+            "reserved": (self.cells.reserved + self.chunk_count * CHUNK * sizeof(Slot)
+                         + self.index.segments * sizeof(Segment)),
             "segments": self.index.segments,
         }

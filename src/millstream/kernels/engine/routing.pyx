@@ -40,7 +40,10 @@ cdef class Router:
         """
         if self.asked is None:
             self.asked = Patterns(
-                (place, ids, []) for place in self.sometimes for matcher in self.matchers_of(self.runs[place]) for ids in matcher.ids
+                (place, ids, [])
+                for place in self.sometimes
+                for matcher in self.matchers_of(self.runs[place])
+                for ids in matcher.ids
             )
         return self.asked
 

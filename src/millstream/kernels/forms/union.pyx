@@ -93,7 +93,8 @@ cdef class Union(Operator):
                     first = given
             if at < 0:
                 break
-            if first.columns[first.width + TICK][taken[at]] != tick or first.columns[first.width + CHANGE][taken[at]] != change:
+            if (first.columns[first.width + TICK][taken[at]] != tick
+                    or first.columns[first.width + CHANGE][taken[at]] != change):
                 change_write(&self.group, &self.out.rows, tick, change)
                 tick = first.columns[first.width + TICK][taken[at]]
                 change = first.columns[first.width + CHANGE][taken[at]]

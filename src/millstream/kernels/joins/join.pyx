@@ -32,7 +32,8 @@ from millstream.kernels.joins.filters cimport Filters, OrderTest
 from millstream.kernels.joins.layout cimport group, lay_out
 from millstream.kernels.joins.matching cimport CHANGE, MORE_COLUMNS, START, UNTIL, WEIGHT, Matcher
 from millstream.kernels.joins.store cimport (
-    MOST, UNIT, Edge, List, Node, Row, Store, Target, Wait, edge_at, ends_of, lists_of, node_at, row_at, trailing_zeros, wait_at,
+    MOST, UNIT, Edge, List, Node, Row, Store, Target, Wait, edge_at, ends_of, lists_of, node_at, row_at, trailing_zeros,
+    wait_at,
 )
 from millstream.kernels.joins.waiting cimport expire, waiting_of
 
@@ -335,7 +336,8 @@ cdef class IntervalJoin:
             store.nodes.capacity * sizeof(Node) + store.rows.capacity * UNIT + store.edges.capacity * sizeof(Edge)
             + store.waits.capacity * sizeof(Wait) + index_bytes(&store.node_index)
             + index_bytes(&store.edge_index[0]) + index_bytes(&store.edge_index[1])
-            + index_bytes(&store.wait_index[0]) + index_bytes(&store.wait_index[1]) + store.shelf.chunk_count * CHUNK_BYTES + store.shelf.large
+            + index_bytes(&store.wait_index[0]) + index_bytes(&store.wait_index[1])
+            + store.shelf.chunk_count * CHUNK_BYTES + store.shelf.large
             + agenda_bytes(&store.agenda)
         )
         return {

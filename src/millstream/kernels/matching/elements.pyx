@@ -203,14 +203,14 @@ cdef class Elements:
     `first_element`   the number in the stream of the first element
     `order`           for each element its place among all that happens together; without other streams, its place here
     `pattern`         for each row the one pattern it is meant for; None: triples are for every pattern they match
-    `prolongs`        whether time goes on until its elements have ended, once input has; see `millstream.engine.queries.drain`
+    `prolongs`        whether time goes on until its elements have ended, once input has: `millstream.engine.queries.drain`
     """
 
     def __cinit__(self):
         self.prolongs = True
 
-    def __init__(self, stream, at_ms, triples, element, number, total_triples, int64_t triples_before=0, int64_t first_element=1,
-                 order=None, pattern=None, *, bint prolongs=True):
+    def __init__(self, stream, at_ms, triples, element, number, total_triples, int64_t triples_before=0,
+                 int64_t first_element=1, order=None, pattern=None, *, bint prolongs=True):
         self.stream = stream
         self.triples_before = triples_before
         self.first_element = first_element
@@ -296,7 +296,8 @@ cdef class Elements:
             self.element[at + i] = place
 
     @staticmethod
-    def part(stream, columns not None, int64_t first, int64_t last, int64_t triples_before, int64_t first_element, bint sparse=False):
+    def part(stream, columns not None, int64_t first, int64_t last, int64_t triples_before, int64_t first_element,
+             bint sparse=False):
         """Elements of a source from one place up to another, of a stream that had so many triples before.
 
         The columns are those of `millstream.ingest.columns.Columns`. A sparse batch leaves out elements of which nothing was
@@ -384,7 +385,7 @@ cdef class Elements:
 
     @property
     def prolongs_time(self):
-        """Whether time goes on until one of these elements has ended: those that are not empty, whatever anybody asks for."""
+        """Whether time goes on until one of these elements has ended: those that are not empty, asked for or not."""
         return self.prolongs and self.total[self.length - 1] > self.triples_before
 
     @property

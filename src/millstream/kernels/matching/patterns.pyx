@@ -87,7 +87,8 @@ cdef class Patterns:
                 self.put(row, self.number_of[self.index.out[1][i]])
         for i in range(self.compared_count):
             pattern = &self.compared[i]
-            if ((pattern.constants[0] < 0 or pattern.constants[0] == s) and (pattern.constants[1] < 0 or pattern.constants[1] == p)
+            if ((pattern.constants[0] < 0 or pattern.constants[0] == s)
+                    and (pattern.constants[1] < 0 or pattern.constants[1] == p)
                     and (pattern.constants[2] < 0 or pattern.constants[2] == o) and (not pattern.equal & 1 or s == p)
                     and (not pattern.equal & 2 or s == o) and (not pattern.equal & 4 or p == o)):
                 number = pattern.number

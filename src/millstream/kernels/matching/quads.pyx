@@ -33,8 +33,8 @@ cdef class QuadRows:
     cdef int name               # the column with the name of the graph, -1 without one
 
     def __cinit__(self, Dictionary dictionary not None, constants, first, places):
-        """`constants`: the ids of a quad's terms, -1 for a variable. `first`: for each term the place of the first that is the
-        same. `places`: which terms the columns are."""
+        """`constants`: the ids of a quad's terms, -1 for a variable. `first`: for each term the place of the first that is
+        the same. `places`: which terms the columns are."""
         cdef int i
         self.width = len(places)
         if len(constants) != TERMS or len(first) != TERMS or self.width > TERMS:

@@ -23,8 +23,8 @@ from millstream.kernels.containers.hash_index cimport (
 )
 from millstream.kernels.containers.memory cimport block_free, block_resize
 from millstream.kernels.containers.ordered_tree cimport (
-    Spot, TreeNode, place_of, sum_before, tree_bytes, tree_close, tree_insert, tree_open, tree_rank, tree_remove, tree_reweigh,
-    tree_select, tree_step,
+    Spot, TreeNode, place_of, sum_before, tree_bytes, tree_close, tree_insert, tree_open, tree_rank, tree_remove,
+    tree_reweigh, tree_select, tree_step,
 )
 from millstream.kernels.containers.records cimport record_free, record_new
 from millstream.kernels.flow.change_rows cimport WEIGHT, Written, read_row, write_row

@@ -20,8 +20,8 @@ from libc.string cimport memchr, memcmp, memcpy
 from millstream.kernels.dictionary.dictionary cimport Dictionary
 from millstream.kernels.dictionary.store cimport Slot
 from millstream.kernels.dictionary.values cimport (
-    BLANK, BOOLEAN, DATETIME, DECIMAL, INLINED_BYTES, INTEGER, IRI, LANGUAGE, STRING, TYPED, ZONE_NONE, compare_scaled, float_of,
-    instant_of, is_number, is_value, kind_of, mantissa_of, payload_of, scale_of, write_inlined, zone_of,
+    BLANK, BOOLEAN, DATETIME, DECIMAL, INLINED_BYTES, INTEGER, IRI, LANGUAGE, STRING, TYPED, ZONE_NONE, compare_scaled,
+    float_of, instant_of, is_number, is_value, kind_of, mantissa_of, payload_of, scale_of, write_inlined, zone_of,
 )
 from millstream.kernels.numbers.exact cimport exact_double
 

@@ -21,7 +21,8 @@ from libc.string cimport memcpy
 from millstream.kernels.containers.memory cimport block_free, block_resize
 from millstream.kernels.containers.ordered_tree cimport Spot, tree_step
 from millstream.kernels.dictionary.values cimport (
-    BOOLEAN, DATETIME, INCOMPARABLE, LANGUAGE, STRING, TYPED, ZONE_NONE, compare_inlined, instant_of, kind_of, payload_of, zone_of,
+    BOOLEAN, DATETIME, INCOMPARABLE, LANGUAGE, STRING, TYPED, ZONE_NONE, compare_inlined, instant_of, kind_of, payload_of,
+    zone_of,
 )
 from millstream.kernels.flow.change_rows cimport WEIGHT, Written, change_row, read_row
 from millstream.kernels.flow.deltas cimport check_widths

@@ -58,7 +58,7 @@ cdef class RowCounter:
         return <int>(weight > 0) - <int>before
 
     def apply(self, const int64_t[:, :] columns, const int64_t[::1] weight):
-        """Adds weights row by row. Gives the places of rows whose count left zero or came back to it, and the sign of each."""
+        """Adds weights row by row. Gives the places of rows whose count left zero or came back to it, each with its sign."""
         cdef int64_t n = weight.shape[0], i, size = 0
         cdef int sign, column
         if columns.shape[1] != self.rows.width:

@@ -8,15 +8,15 @@ from libc.math cimport ceil, copysign, fabs, floor, isfinite, isnan
 from libc.stdint cimport int64_t
 
 from millstream.kernels.dictionary.values cimport (
-    BLANK, BOOLEAN, DATETIME, DECIMAL, INCOMPARABLE, INTEGER, IRI, LANGUAGE, MAX_SCALE, POWER10, STRING, TYPED, compare_inlined,
-    is_number, kind_of, mantissa_of, payload_of, scale_of,
+    BLANK, BOOLEAN, DATETIME, DECIMAL, INCOMPARABLE, INTEGER, IRI, LANGUAGE, MAX_SCALE, POWER10, STRING, TYPED,
+    compare_inlined, is_number, kind_of, mantissa_of, payload_of, scale_of,
 )
 from millstream.kernels.numbers.exact cimport (
     DOWN, HALF_UP, UP, Number, add, compare, divide, multiply, negate, round_number, subtract,
 )
 from millstream.kernels.rows.row_operations cimport (
-    ABS, ADD, AND, CEIL, CHOOSE, CONSTANT, DIVIDE, DOUBLE, EQUAL, GREATER, IS_BLANK, IS_IRI, IS_NUMERIC, LESS, LESS_OR_EQUAL, MINUS,
-    MULTIPLY, OR, OTHERWISE, PLUS, ROUND, SAME, STORE, SUBTRACT, TEST, UNEQUAL,
+    ABS, ADD, AND, CEIL, CHOOSE, CONSTANT, DIVIDE, DOUBLE, EQUAL, GREATER, IS_BLANK, IS_IRI, IS_NUMERIC, LESS, LESS_OR_EQUAL,
+    MINUS, MULTIPLY, OR, OTHERWISE, PLUS, ROUND, SAME, STORE, SUBTRACT, TEST, UNEQUAL,
 )
 
 cdef enum What:
@@ -45,7 +45,8 @@ cdef inline int effect(int operation) noexcept nogil:
         return 1
     if operation == CHOOSE:
         return -2
-    if ADD <= operation <= DIVIDE or EQUAL <= operation <= OR or STORE <= operation <= TEST or SAME <= operation <= OTHERWISE:
+    if (ADD <= operation <= DIVIDE or EQUAL <= operation <= OR or STORE <= operation <= TEST
+            or SAME <= operation <= OTHERWISE):
         return -1
     return 0
 

@@ -29,12 +29,12 @@ from millstream.kernels.dictionary.values cimport (
 from millstream.kernels.numbers.doubles cimport double_id, read_double
 from millstream.kernels.numbers.number_ids cimport number_id, strip_zeros
 from millstream.kernels.rows.row_cells cimport (
-    ID, NUMBER, REAL, TRUE, TRUTH, UNKNOWN, Cell, apply_function, calculate, choose, compare_cells, connect, effect, has_no_value,
-    holds, invert, is_outside, is_same, put_truth, test_kind, truth_of,
+    ID, NUMBER, REAL, TRUE, TRUTH, UNKNOWN, Cell, apply_function, calculate, choose, compare_cells, connect, effect,
+    has_no_value, holds, invert, is_outside, is_same, put_truth, test_kind, truth_of,
 )
 from millstream.kernels.rows.row_operations cimport (
-    ABS, ADD, BOUND, CEIL, CHOOSE, COLUMN, CONSTANT, DIVIDE, DOUBLE, EQUAL, FLOOR, GREATER_OR_EQUAL, IS_BLANK, IS_IRI, IS_LITERAL, IS_NUMERIC,
-    MINUS, NOT, OTHERWISE, PLUS, ROUND, SAME, STORE, TEST,
+    ABS, ADD, BOUND, CEIL, CHOOSE, COLUMN, CONSTANT, DIVIDE, DOUBLE, EQUAL, FLOOR, GREATER_OR_EQUAL, IS_BLANK, IS_IRI,
+    IS_LITERAL, IS_NUMERIC, MINUS, NOT, OTHERWISE, PLUS, ROUND, SAME, STORE, TEST,
 )
 
 cnp.import_array()

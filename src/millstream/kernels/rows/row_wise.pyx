@@ -10,8 +10,8 @@ from libc.stdint cimport int64_t
 
 from millstream.kernels.aggregates.term_references cimport TermReferences, CountedTerms
 from millstream.kernels.flow.change_rows cimport (
-    CHANGE, MORE_COLUMNS, TICK, WEIGHT, ChangeRows, Written, change_close, change_open, change_row, change_write, written_copy,
-    written_grow,
+    CHANGE, MORE_COLUMNS, TICK, WEIGHT, ChangeRows, Written, change_close, change_open, change_row, change_write,
+    written_copy, written_grow,
 )
 from millstream.kernels.flow.consolidation cimport consolidated_rows, merged_rows
 from millstream.kernels.flow.deltas cimport Deltas, Operator, check_widths
@@ -37,8 +37,8 @@ cdef class RowWise(Operator):
     cdef bint drops
     cdef ChangeRows group
 
-    def __cinit__(self, inputs, int width, RowProgram program, rest, TermReferences references not None, *, bint drops=False, kept=(),
-                  constants=()):
+    def __cinit__(self, inputs, int width, RowProgram program, rest, TermReferences references not None, *,
+                  bint drops=False, kept=(), constants=()):
         (self.given,) = self.inputs
         if program is not None:
             check_widths(self.inputs, program.width)

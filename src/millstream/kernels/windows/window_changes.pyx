@@ -58,7 +58,7 @@ cdef class ContentChanges:
         return 0
 
     cpdef int pass_time(self, int64_t before) except -1:
-        """What time brings by itself to windows before a tick; what elements bring is there: they may put off what is due."""
+        """What time brings by itself to windows before a tick, after elements, which may put off what is due."""
         cdef WindowOperator operator
         for operator in self.acting:
             if operator.due < before:
