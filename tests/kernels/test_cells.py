@@ -7,7 +7,7 @@ import pytest
 
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.matching.repeats import repeats
-from millstream.kernels.scanning.scanner import Scanner
+from millstream.kernels.scanning.table_scanner import TableScanner
 
 SUBJECTS = ["<http://a/1>", "<http://a/2>", "_:b", "<http://a/#é>"]
 PREDICATES = ["<http://a/p>", "<http://a/q>"]
@@ -41,7 +41,7 @@ def column(texts, kind=np.int32, before=b""):
 
 
 def read(columns, rows, dictionary):
-    found = Scanner(dictionary, scope="t").cells(columns, rows)
+    found = TableScanner(dictionary, scope="t").cells(columns, rows)
     return (
         None
         if found is None
@@ -66,7 +66,7 @@ def test_cells_are_read_as_lines_of_them_are(seed):
         assert found is None
         return
     lines = "".join(f"{s} {p} {o} .\n" for s, p, o in zip(*table, strict=True)).encode()
-    expected = Scanner(dictionary, scope="t").feed(lines, True)
+    expected = TableScanner(dictionary, scope="t").feed(lines, True)
     assert not expected.errors
     triples = (expected.s.tolist(), expected.p.tolist(), expected.o.tolist())
     assert found == list(zip(*triples, range(size), strict=True))

@@ -16,8 +16,8 @@ import pyarrow as pa
 from millstream.ingest.columns import Columns
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.matching.repeats import repeats
-from millstream.kernels.scanning.scanner import Scanner
 from millstream.kernels.scanning.summary import Summary
+from millstream.kernels.scanning.table_scanner import TableScanner
 from millstream.rdf.times import MAX_MS, MIN_MS
 
 Cells: TypeAlias = tuple[npt.NDArray[np.int32] | npt.NDArray[np.int64], memoryview]
@@ -107,7 +107,7 @@ def table_columns(
     clean: CleanTable, dictionary: Dictionary, summary: Summary | None, scope: str, literal_bytes: int
 ) -> Columns | None:
     """The table as elements; None if a row is malformed."""
-    scanner = Scanner(dictionary, summary=summary, scope=scope, literal_bytes=literal_bytes)
+    scanner = TableScanner(dictionary, summary=summary, scope=scope, literal_bytes=literal_bytes)
     found = scanner.cells(clean.cells, clean.rows)
     if found is None:
         return None
