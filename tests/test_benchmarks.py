@@ -69,9 +69,9 @@ def test_a_report_says_what_it_was_measured_on() -> None:
 
 
 def test_names_of_lines_are_moved_apart_but_keep_their_order() -> None:
-    assert charts.spec([0.0, 50.0], 10.0) == [0.0, 50.0]
-    assert charts.spec([0.0, 2.0, 50.0], 10.0) == [-4.0, 6.0, 50.0]
-    assert charts.spec([0.0, 0.0, 12.0], 10.0) == pytest.approx([-6.0, 4.0, 14.0])
+    assert charts.spread([0.0, 50.0], 10.0) == [0.0, 50.0]
+    assert charts.spread([0.0, 2.0, 50.0], 10.0) == [-4.0, 6.0, 50.0]
+    assert charts.spread([0.0, 0.0, 12.0], 10.0) == pytest.approx([-6.0, 4.0, 14.0])
 
 
 def test_no_name_means_the_experiments_of_the_papers() -> None:
