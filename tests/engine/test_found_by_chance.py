@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 from millstream import Engine
@@ -227,3 +228,13 @@ def test_a_snapshot_has_moments_that_a_pattern_has_nothing_beside(pattern: str) 
     engine.push(S, f"<{NAMESPACE}a> <{NAMESPACE}p> {moment} .\n{nt('a p b')}", at_ms=1)
     (query,), (again,) = engine.queries, Engine.restore(engine.snapshot()).queries
     assert again.solutions() == query.solutions() != []
+
+
+@pytest.mark.parametrize("far", [2**60, 2**63, 2**64 - 1])
+def test_a_time_in_a_table_that_no_clock_tells_is_set_aside_alone(far: int) -> None:
+    engine = Engine()
+    engine.register(f"SELECT * {{ STREAM <{S}> [RANGE 4 STEP 2] {{ ?x ?p ?y }} }}", output="rstream")
+    terms = {place: ["<http://e/a>"] * 2 for place in "spo"}
+    engine.push_table(S, pa.table({**terms, "at_ms": pa.array([1, far], pa.uint64())}))
+    assert engine.stats["elements"] == 1
+    assert [f"at_ms is {far}" in rejected.reason for rejected in engine.rejected()] == [True]

@@ -14,7 +14,6 @@ cdef class EventOrder:
     cdef int64_t largest
     cdef public list held               # what waits for its time, a heap
 
-    cpdef bint takes(self, int64_t at_ms) noexcept
     cpdef int see(self, int64_t at_ms) except -1
     cdef int reach(self, int64_t low_ms, int64_t last_ms) except -1
     cpdef bint passes(self, int64_t at_ms) except -1
