@@ -49,14 +49,14 @@ class Trouble:
 
 def consumer(at: Address, trouble: Trouble, **ours: Any) -> Consumer:
     """A consumer that is told what to read: it has a group by itself, and commits nothing."""
-    settings = at.settings(
-        group_id=at.client.get("group.id", f"millstream-{uuid.uuid4().hex}"),
-        enable_auto_commit=False,
-        enable_partition_eof=True,
+    needed = {
+        "group_id": at.client.get("group.id", f"millstream-{uuid.uuid4().hex}"),
+        "enable_auto_commit": False,
+        "enable_partition_eof": True,
         # Positions are ours: one that is gone must be told, not passed over.
-        auto_offset_reset="error",
-        **ours,
-    )
+        "auto_offset_reset": "error",
+    }
+    settings = at.settings(**{**needed, **ours})
     made: Consumer = _made(library().Consumer, at, settings, trouble)
     return made
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from millstream.connect.kafka import client
-from millstream.connect.kafka.options import EARLIEST, Address, address, starting_offsets
+from millstream.connect.kafka.options import EARLIEST, Address, address, read_address, starting_offsets
 from millstream.errors import OptionError
 from millstream.ingest.chunk import Chunk, Want
 from millstream.ingest.columns import Columns
@@ -83,13 +83,35 @@ def kafka(
     `prov` or `predicate:<iri>`. `element`: `message` (default), `graph`, `line` or `subject`. `options` are those of the
     client, by the names of librdkafka.
     """
-    reader = MessageReader(format, time, element, base)
-    del reader  # made to complain at once
+    MessageReader(format, time, element, base)  # complains at once
     at = address(servers, topic, options)
     return KafkaSource(at, format, time, element, base, _offsets(starting_offsets), follow, idle_s)
 
 
 _offsets = starting_offsets
+
+
+def kafka_source(
+    path: str, defaults: Mapping[str, str | None] | None = None, *, follow: bool = False, idle_s: float = 10.0
+) -> KafkaSource:
+    """The source that a `kafka://` address means; `defaults` are options of which it says nothing, where they fit."""
+    at, options = read_address(path)
+    found: dict[str, Any] = {name: options.get(name) for name in ("format", "time", "element", "base")}
+    for name, value in (defaults or {}).items():
+        if found.get(name) is None and value is not None and _fits(name, value):
+            found[name] = value
+    MessageReader(**found)  # complains at once
+    offsets = starting_offsets(options.get("startingOffsets", EARLIEST))
+    return KafkaSource(at, **found, starting_offsets=offsets, follow=follow, idle_s=idle_s)
+
+
+def _fits(name: str, value: str) -> bool:
+    try:
+        given: dict[str, Any] = {name: value}
+        MessageReader(**given)
+    except OptionError:
+        return False
+    return True
 
 
 class _LaneChunk(Chunk):
