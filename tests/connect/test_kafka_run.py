@@ -113,22 +113,23 @@ def test_killed_again_and_again(broker: RealKafka, query: str, tmp_path: Path) -
         time.sleep(chance.uniform(0, 0.3))
         process.send_signal(signal.SIGKILL)
         process.wait(30)
-    expected = run_through(command("whole-out"), broker, "whole-out")
-    found = run_through(command("killed-out"), broker, "killed-out")
+    expected = run_through(command("whole-out"), broker, "whole-out", 1000)
+    found = run_through(command("killed-out"), broker, "killed-out", len(expected))
     assert len(expected) > 1000
     assert sorted(found) == sorted(expected)
 
 
-def run_through(command: list[str], broker: RealKafka, topic: str) -> list[bytes]:
-    """Lets a run go on until nothing more comes of it; gives what the topic has then."""
+def run_through(command: list[str], broker: RealKafka, topic: str, least: int) -> list[bytes]:
+    """Lets a run go on until there is enough and nothing more comes; gives what the topic has then."""
     found: list[bytes] = []
+    until = time.monotonic() + 60
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(command, stderr=said)
         try:
             while True:
                 time.sleep(2)
                 before, found = found, [message.value() for message in broker.messages(topic)]
-                if found and len(found) == len(before):
+                if len(found) == len(before) and (len(found) >= least or time.monotonic() > until):
                     return found
                 if process.poll() is not None:
                     said.seek(0)

@@ -42,7 +42,7 @@ class LaneState:
     progress: int = _PAST
     """The largest time of all that was handed on."""
     seen: int = 0
-    """The offset behind the last message that was read: what is malformed before it was told."""
+    """The offset behind the last message that was ever read: what is malformed before it was told."""
 
 
 def pack_position(states: Mapping[Lane, LaneState]) -> bytes:
@@ -78,6 +78,8 @@ class Lanes:
         self._states: list[LaneState] = []
         self._progress: list[int] = []
         """How far each was read, which may be further than what was handed on."""
+        self._next: list[int] = []
+        """The offset behind what was read of each."""
         self._heard_at: list[float] = []
         self._ended: list[bool] = []
         self._rank = np.empty(0, np.int64)
@@ -95,6 +97,7 @@ class Lanes:
             begin = self._reached if state.progress == _PAST else state.progress
             self._states.append(replace(state, progress=begin))
             self._progress.append(begin)
+            self._next.append(state.offset)
             self._heard_at.append(time.monotonic())
             self._ended.append(False)
             names = [(lane.topic, lane.partition) for lane in self.lanes]
@@ -151,7 +154,8 @@ class Lanes:
                 at_ms = found.columns.times(at)
                 found.marks[at, _PROGRESS] = np.maximum.accumulate(np.maximum(at_ms, self._progress[number]))
                 self._progress[number] = int(found.marks[at[-1], _PROGRESS])
-            state.seen = max(state.seen, int(messages.offset[messages.lane == number][-1]) + 1)
+            self._next[number] = int(messages.offset[messages.lane == number][-1]) + 1
+            state.seen = max(state.seen, self._next[number])
         self._waiting = _Waiting.joined(self._waiting, found)
 
     def _told_once(self, messages: Messages, on_rejected: OnRejected | None) -> OnRejected | None:
@@ -229,7 +233,7 @@ class Lanes:
                 offset, taken = marks[at[0], [_OFFSET, _PLACE]].tolist()
                 found.append(LaneState(offset, taken, state.progress, state.seen))
             else:
-                found.append(LaneState(max(state.offset, state.seen), 0, state.progress, state.seen))
+                found.append(LaneState(self._next[number], 0, state.progress, state.seen))
         return found
 
 

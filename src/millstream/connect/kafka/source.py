@@ -154,10 +154,10 @@ class _Reading:
     def chunks(self, since: bytes | None) -> Iterator[Chunk]:
         source, prefix = self._source, self._want.blank_prefix or ""
         with self._consumer() as consumer:
-            before = {} if since is None else unpack_position(since, prefix)
+            before = unpack_position(since, prefix) if since else {}
             states = {lane: state for lane, state in before.items() if lane.topic in self._at.topics}
             lanes = Lanes(self._reader, states, source.idle_s if source.follow else None)
-            self._begin(consumer, lanes, since is not None)
+            self._begin(consumer, lanes, bool(since))
             look_at = time.monotonic() + source.new_partitions_s
             while not lanes.has_ended:
                 if source.follow and time.monotonic() >= look_at:
