@@ -28,7 +28,8 @@ from millstream.errors import LateElementError, OptionError, SnapshotError, Stor
 from millstream.output.files import STANDARD, is_full, replace_file, unwritten
 from millstream.pipeline.job.answers import Job, late_reason
 from millstream.pipeline.job.checkpoints import WAY_OUT, Record, check_checkpoint, damage_told, damaged
-from millstream.pipeline.job.continuous import DEFAULT_CELLS, Files, plan_job
+from millstream.pipeline.job.continuous import DEFAULT_CELLS, plan_job
+from millstream.pipeline.job.inputs import Files
 from millstream.pipeline.job.same_job import check_plan
 from millstream.pipeline.job.specification import JobSpec, StreamedSource
 from millstream.pipeline.runtime.failures import cause_of, complaint_of, failure_of
