@@ -10,7 +10,13 @@ import pytest
 if TYPE_CHECKING:
     from tests.connect.real_kafka import RealKafka
 
-_START_SPARK_THEMSELVES = ("test_run_spark.py", "test_taxis.py", "test_documentation.py", "test_session.py")
+_START_SPARK_THEMSELVES = (
+    "test_kafka_run.py",
+    "test_run_spark.py",
+    "test_taxis.py",
+    "test_documentation.py",
+    "test_session.py",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

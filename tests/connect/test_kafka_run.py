@@ -33,7 +33,8 @@ def query(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_from_a_topic_to_a_file_and_to_a_topic(query: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ["embedded", "spark"])
+def test_from_a_topic_to_a_file_and_to_a_topic(query: str, tmp_path: Path, engine: str) -> None:
     cluster = MockKafka()
     for number in range(40):
         cluster.send("in", triple(number % 3, number), number + 1, number % 2)
@@ -41,7 +42,7 @@ def test_from_a_topic_to_a_file_and_to_a_topic(query: str, tmp_path: Path) -> No
     source = f"kafka://{cluster.servers}/in?format=ntriples"
     files, topics = str(tmp_path / "answers.ndjson"), f"kafka://{cluster.servers}/out?key=s"
     for output in (files, topics):
-        command = ["run", query, "--engine", "embedded", "--stream", f"{STREAM}={source}", "--output", output]
+        command = ["run", query, "--engine", engine, "--stream", f"{STREAM}={source}", "--output", output]
         result = CliRunner().invoke(app, command)
         assert result.exit_code == 0, result.output
     written = [json.loads(line) for line in Path(files).read_text().splitlines()]

@@ -246,13 +246,13 @@ def _packed_topics(
         "messages": source.options.to_json(),
         "starting_offsets": source.starting_offsets,
         "max_offsets": source.max_offsets,
-        "idle_ms": _milliseconds(ends["idle"], "idle") if "idle" in ends else None,
+        "idle_ms": _milliseconds(ends["idle"], "idle") if "idle" in ends else source.idle_ms,
         "end": ends["end"] == "true",
         "run": ends["run"],
         "open": ends["open"] == "true",
         "pack": pack,
         "source": number,
-        "dead_letter": dead_letter,
+        "dead_letter": source.dead_letter or dead_letter,
     }
     reader = spark.readStream.format(KAFKA).option("described", json.dumps(described))
     return reader.option(CLIENT_SECRETS, json.dumps(dict(source.at.client))).load()
@@ -260,6 +260,8 @@ def _packed_topics(
 
 def _letters_of(source: StreamInput, dead_letter: str | None) -> str | None:
     """Where a source's dead letters go: what the caller says of one source comes before what is said of all."""
+    if isinstance(source, Topics):
+        return source.dead_letter or dead_letter
     own = source.options.get("deadLetter") if isinstance(source, Files) else None
     return os.path.abspath(without_scheme(own)) if own else dead_letter
 

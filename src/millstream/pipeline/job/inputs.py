@@ -46,6 +46,9 @@ class Topics:
     options: MessageOptions
     starting_offsets: object = EARLIEST
     max_offsets: int = MAX_OFFSETS
+    idle_ms: int | None = None
+    """After how long without news a partition holds the others back no more; else what is said of all sources."""
+    dead_letter: str | None = None
 
 
 StreamInput: TypeAlias = "DataFrame | Files | MessageFrame | Topics | str"
