@@ -156,6 +156,8 @@ class _SparkRun:
             if twice:
                 what = twice[0] or "the default graph"
                 raise OptionError(f"{option} {what} is given twice: on Spark, put its files in one folder or glob")
+        if any(is_address(source.path) for source in (*options.changes, *options.datasets)):
+            raise OptionError("on Spark topics are streams; changes from Kafka are read with --engine embedded")
         if options.changes and options.changes_time is None:
             raise OptionError(
                 "on Spark changes need a time, since their files and those of the streams are read side by side: give "
