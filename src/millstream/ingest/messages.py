@@ -13,9 +13,11 @@ its lines, subjects or graphs are elements: then what is sound of it stays.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 from pyoxigraph import Literal, Quad
@@ -54,6 +56,17 @@ class RawMessage:
     key: bytes | None
     value: bytes | None
     headers: Headers
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        headers = [[name, _text(value)] for name, value in self.headers]
+        return {**asdict(self), "key": _text(self.key), "value": _text(self.value), "headers": headers}
+
+    @classmethod
+    def from_json(cls, state: dict[str, Any]) -> RawMessage:
+        """From what `to_json` gave."""
+        headers = [(name, _bytes(value)) for name, value in state["headers"]]
+        return cls(**{**state, "key": _bytes(state["key"]), "value": _bytes(state["value"]), "headers": headers})
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,6 +405,14 @@ class MessageFaults:
         place, rejected = self._first
         count = int(np.searchsorted(origin, place))
         return replace(columns.slice(0, count), fault=rejected.as_error()), origin[:count]
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode()
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else base64.b64decode(text)
 
 
 def message_format(name: str) -> FormatChoice:

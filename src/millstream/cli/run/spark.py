@@ -27,6 +27,7 @@ from millstream.connect.kafka.options import is_address
 from millstream.connect.kafka.source import kafka_source
 from millstream.engine.queries.derived_streams import derived_stream
 from millstream.errors import LateElementError, OptionError, SnapshotError, StorageError
+from millstream.ingest.messages import RawMessage, RejectedMessage
 from millstream.output.files import STANDARD, is_full, replace_file, unwritten
 from millstream.pipeline.job.answers import Job, late_reason
 from millstream.pipeline.job.checkpoints import WAY_OUT, Record, check_checkpoint, damage_told, damaged
@@ -398,5 +399,9 @@ class _SparkRun:
                 continue
             for letter in map(json.loads, path.read_text().splitlines()):
                 file, line, column, reason = (letter[name] for name in ("file", "line", "column", "reason"))
-                self._malformed(Rejected(file, line, column, reason, letter["text"]))
+                rejected = Rejected(file, line, column, reason, letter["text"])
+                if "message" in letter:
+                    message = RawMessage.from_json(letter["message"])
+                    rejected = RejectedMessage(file, line, column, reason, letter["text"], message)
+                self._malformed(rejected)
         self._record.letters = sorted(self._read_letters)
