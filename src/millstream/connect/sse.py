@@ -156,15 +156,7 @@ class _Reading:
         self.inbox.put(Pushed(value, now_ms(), self._number, position))
 
 
-class _SameScheme(urllib.request.HTTPRedirectHandler):
-    """Follows redirections to web servers only."""
-
-    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
-        if not newurl.startswith(("http://", "https://")):
-            raise ConnectError(f"{req.full_url}: redirects to {newurl.partition(':')[0]}:, which is not followed")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
+# Of web servers only: other addresses, as those of files, are not opened.
 _OPENER = urllib.request.OpenerDirector()
 for _handler in (
     urllib.request.ProxyHandler,
@@ -172,7 +164,7 @@ for _handler in (
     urllib.request.HTTPSHandler,
     urllib.request.HTTPDefaultErrorHandler,
     urllib.request.HTTPErrorProcessor,
-    _SameScheme,
+    urllib.request.HTTPRedirectHandler,
 ):
     _OPENER.add_handler(_handler())
 
