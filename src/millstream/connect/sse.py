@@ -80,6 +80,7 @@ class _Reading:
                         self._response = response
                         self._read(response)
                 except urllib.error.HTTPError as error:
+                    error.close()
                     if error.code == 204:
                         self.inbox.end()
                         return

@@ -308,7 +308,7 @@ class MessageReader:
             told = None if at_ms is None else int(at_ms[place])
             if value is None or not value.strip():
                 # A sign of life, where its time is known.
-                found = [Entry((), told)] if told is not None else []
+                found = [Entry((), told)] if told is not None and self.is_whole else []
             else:
                 found = list(self._entries(messages, place, value, told, faults))
             if place not in faults.refused:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 WAIT_S = 15.0
 """How long servers may take to say what there is."""
 _LOG = logging.getLogger("millstream.kafka")
+# What the client's own library has to say is for those who ask for it.
+_LIBRARY_LOG = logging.getLogger("millstream.kafka.client")
+_LIBRARY_LOG.addHandler(logging.NullHandler())
 
 
 def library() -> Any:
@@ -78,7 +81,7 @@ def admin(at: Address, trouble: Trouble) -> AdminClient:
 
 def _made(make: Any, at: Address, settings: dict[str, Any], trouble: Trouble) -> Any:
     try:
-        return make({**settings, "error_cb": trouble}, logger=_LOG)
+        return make({**settings, "error_cb": trouble}, logger=_LIBRARY_LOG)
     except library().KafkaException as error:
         # It names the option, and may show its value.
         reason = _without_secrets(error.args[0].str(), at)
