@@ -15,6 +15,7 @@ cdef enum:
     # Operations of which nobody but a program knows.
     NUMERAL = 64                # pushes a constant that is calculated with, as a number
     SHORTCUT = 65               # decides the test that follows, of a column and a constant, if both are numbers in ids
+    ROUNDED_QUOTIENT = 66       # a division and the rounding that follows
     SKIPPED = 4                 # steps that a shortcut replaces
 
 cdef struct Step:

@@ -11,7 +11,8 @@ makes a row *undecided*: it is left to the caller, who knows all of SPARQL. Whet
 alone.
 
 What programs do most has steps of its own, which nobody asks for: a test of a column and a constant number is tried at once
-before it is taken step by step, and constants that are calculated with are numbers from the start.
+before it is taken step by step, constants that are calculated with are numbers from the start, and a quotient that is
+rounded is divided once.
 """
 
 import cython
@@ -30,7 +31,7 @@ from millstream.kernels.numbers.doubles cimport double_id, read_double
 from millstream.kernels.numbers.number_ids cimport number_id, strip_zeros
 from millstream.kernels.rows.row_cells cimport (
     ID, NUMBER, REAL, TRUE, TRUTH, UNKNOWN, Cell, apply_function, calculate, choose, compare_cells, connect, effect,
-    has_no_value, holds, invert, is_outside, is_same, put_truth, test_kind, truth_of,
+    has_no_value, holds, invert, is_outside, is_same, put_truth, round_quotient, test_kind, truth_of,
 )
 from millstream.kernels.rows.row_operations cimport (
     ABS, ADD, BOUND, CEIL, CHOOSE, COLUMN, CONSTANT, DIVIDE, DOUBLE, EQUAL, FLOOR, GREATER_OR_EQUAL, IS_BLANK, IS_IRI,
@@ -118,6 +119,9 @@ cdef class RowProgram:
         for i in range(self.steps_count):
             step = self.steps + i
             left = self.steps_count - i
+            if step.operation == ROUND and i and steps[size - 1].operation == DIVIDE:
+                steps[size - 1].operation = ROUNDED_QUOTIENT
+                continue
             if left >= SKIPPED and step.operation == COLUMN and is_numeral(step + 1) and \
                     EQUAL <= step[2].operation <= GREATER_OR_EQUAL and step[3].operation == TEST:
                 steps[size].operation = SHORTCUT
@@ -189,6 +193,13 @@ cdef class RowProgram:
                 top += 1
                 top.what = NUMBER
                 top.number = step.number
+            elif operation == ROUNDED_QUOTIENT:
+                top -= 1
+                if is_outside(top):
+                    self.resolve(top)
+                if is_outside(top + 1):
+                    self.resolve(top + 1)
+                decided = round_quotient(top, top + 1)
             elif operation == CONSTANT:
                 top += 1
                 top.what = ID
