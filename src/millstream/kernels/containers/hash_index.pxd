@@ -11,7 +11,12 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from millstream.kernels.containers.memory cimport block_free, block_new
 
 cdef extern from *:
-    void prefetch "__builtin_prefetch"(const void* address) noexcept nogil
+    """
+    /* A function that does nothing but fetch has no effect in the eyes of GCC, which leaves calls of it out: the empty
+       statement is one. */
+    static inline void ms_prefetch(const void *address) { __builtin_prefetch(address); __asm__ volatile(""); }
+    """
+    void prefetch "ms_prefetch"(const void* address) noexcept nogil
 
 cdef enum:
     SMALLEST = 16
@@ -41,6 +46,12 @@ cdef inline uint64_t mix(uint64_t x) noexcept nogil:
     x ^= x >> 32
     x *= <uint64_t>0xD6E8FEB86659FD93
     return x ^ (x >> 32)
+
+
+cdef inline uint64_t spread(int64_t value, int place) noexcept nogil:
+    """A word of a key. The hash of a key folds the sum of these, of which none waits for the one before."""
+    return (<uint64_t>value ^ (<uint64_t>value >> 32)) * (
+        <uint64_t>0x9E3779B97F4A7C15 + <uint64_t>place * <uint64_t>0xD1B54A32D192ED02)
 
 
 cdef inline uint32_t fold(uint64_t x) noexcept nogil:
