@@ -19,7 +19,8 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from millstream.kernels.containers.hash_index cimport (
-    Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, prefetch, prefetch_slot, probe, probe_next, spread,
+    Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, prefetch, prefetch_slot, probe, probe_next,
+    spread,
 )
 from millstream.kernels.containers.memory cimport block_free, block_resize
 from millstream.kernels.containers.ordered_tree cimport (

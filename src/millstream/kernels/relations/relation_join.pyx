@@ -19,8 +19,8 @@ from millstream.kernels.flow.change_rows cimport WEIGHT, Written, change_row, re
 from millstream.kernels.flow.deltas cimport check_widths
 from millstream.kernels.flow.two_sided cimport LEFT, RIGHT, TwoSided
 from millstream.kernels.relations.chains cimport (
-    FAR, NEXT_ROW, Hint, RowClass, Side, bound_columns, chain_find, class_key, key_hash, link_of, look_ahead, side_add, side_bytes,
-    side_close, side_open, side_size,
+    FAR, NEXT_ROW, Hint, RowClass, Side, bound_columns, chain_find, class_key, key_hash, link_of, look_ahead, side_add,
+    side_bytes, side_close, side_open, side_size,
 )
 
 cdef enum:
