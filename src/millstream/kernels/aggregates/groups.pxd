@@ -38,6 +38,7 @@ cdef class GroupTable(Operator):
     cdef int results_width
     cdef Growing places
     cdef Growing row            # the key of a row that comes, and a row that is written
+    cdef bint looks_ahead
     cdef uint32_t hashes[AHEAD]
     cdef int64_t stamp
     # The batch.

@@ -26,7 +26,7 @@ from libc.string cimport memcpy
 from millstream.kernels.aggregates.distinct cimport DistinctTuples
 from millstream.kernels.aggregates.term_references cimport TermReferences
 from millstream.kernels.containers.growing cimport growing_close, growing_room
-from millstream.kernels.containers.hash_index cimport prefetch, prefetch_slot
+from millstream.kernels.containers.hash_index cimport is_far, prefetch, prefetch_slot
 from millstream.kernels.containers.keyed cimport (
     keyed_at, keyed_bytes, keyed_close, keyed_drop, keyed_get, keyed_hash, keyed_open,
 )
@@ -145,8 +145,12 @@ cdef class GroupTable(Operator):
 
     cdef int64_t group_of(self, int64_t row) noexcept nogil:
         """The slot of a row's group; rows are asked for in order."""
-        cdef uint32_t hash = self.hashes[row & (AHEAD - 1)]
+        cdef uint32_t hash
         cdef uint64_t near
+        if not self.looks_ahead:
+            self.read_key(row)
+            return keyed_get(&self.groups, <int64_t*>self.row.data, keyed_hash(&self.groups, <int64_t*>self.row.data))
+        hash = self.hashes[row & (AHEAD - 1)]
         if row + AHEAD < self.rows.size:
             self.look_ahead(row + AHEAD)
         if row + AHEAD // 2 < self.rows.size:
@@ -187,7 +191,8 @@ cdef class GroupTable(Operator):
         cdef int64_t* weights = self.rows.columns[self.rows.width + WEIGHT]
         cdef bint sound = True
         self.make_room(n)
-        for i in range(min(n, <int64_t>AHEAD)):
+        self.looks_ahead = is_far(&self.groups.index)
+        for i in range(min(n, <int64_t>AHEAD) if self.looks_ahead else 0):
             self.look_ahead(i)
         for i in range(n):
             slot = self.group_of(i)

@@ -22,6 +22,7 @@ cdef enum:
     SMALLEST = 16
     DRAINED = 3                 # slots drained at every change: done before the new table is full
     NEXT = 12                   # slots looked ahead while draining
+    FAR_SLOTS = 1 << 15
 
 
 cdef struct Index:
@@ -62,6 +63,11 @@ cdef inline void prefetch_slot(Index* index, uint32_t hash) noexcept nogil:
     prefetch(&index.slots[hash & index.mask])
     if index.old != NULL:
         prefetch(&index.old[hash & index.old_mask])
+
+
+cdef inline bint is_far(const Index* index) noexcept nogil:
+    """Whether it is so large that fetching ahead is worth its while; what is smaller stays in the cache."""
+    return index.mask >= FAR_SLOTS
 
 
 cdef inline void index_open(Index* index) noexcept nogil:

@@ -18,6 +18,14 @@ cdef extern from *:
 
 cdef enum:
     SPELLED_BYTES = 128         # more than any int128 takes as a literal
+    MOST_SHORT = 1 << 30
+
+
+cdef inline int64_t short_id(int64_t value, bint decimal) noexcept nogil:
+    """The id of an integer, perhaps as a decimal, that is nearer to 0 than MOST_SHORT."""
+    if decimal:
+        return make_id(DECIMAL, value + (<int64_t>1 << 53))
+    return make_id(INTEGER, value + (<int64_t>1 << 58))
 
 
 cdef inline bint fits_word(int128 value) noexcept nogil:

@@ -42,6 +42,7 @@ cdef class Ranking:
     cdef int64_t* wanted        # keys and ids of the row at hand
     cdef Numbers touched        # rows with something pending
     cdef Numbers gone           # rows whose weight became 0
+    cdef bint looks_ahead
     cdef uint32_t hashes[AHEAD]
 
     cdef uint32_t hash(self, int64_t* ids) noexcept nogil

@@ -19,8 +19,8 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from millstream.kernels.containers.hash_index cimport (
-    Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, prefetch, prefetch_slot, probe, probe_next,
-    spread,
+    Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, is_far, prefetch, prefetch_slot, probe,
+    probe_next, spread,
 )
 from millstream.kernels.containers.memory cimport block_free, block_resize
 from millstream.kernels.containers.ordered_tree cimport (
@@ -336,8 +336,11 @@ cdef class Ranking:
         cdef uint32_t hash
         cdef uint64_t near
         if row == 0:
-            for i in range(min(rows.size, <int64_t>AHEAD)):
+            self.looks_ahead = is_far(&self.index)
+            for i in range(min(rows.size, <int64_t>AHEAD) if self.looks_ahead else 0):
                 self.look_ahead(rows, i)
+        if not self.looks_ahead:
+            return self.change(rows, row)
         hash = self.hashes[row & (AHEAD - 1)]
         if row + AHEAD < rows.size:
             self.look_ahead(rows, row + AHEAD)

@@ -20,7 +20,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from millstream.kernels.containers.hash_index cimport (
-    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, index_replace, prefetch,
+    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, index_replace, is_far, prefetch,
     prefetch_slot, probe, probe_next, spread,
 )
 from millstream.kernels.containers.memory cimport block_free, block_resize
@@ -64,6 +64,7 @@ cdef struct Side:
     int64_t* row                # the row being taken
     RowClass* classes
     int class_count
+    bint looks_ahead
     Hint hints[FAR]             # by place, modulo FAR
 
 
@@ -304,8 +305,20 @@ cdef inline void look_near(Side* side, Side* other, int64_t place) noexcept nogi
         fetch_record(&rows.keys[0].index, &rows.rows, hint.key_hash)
 
 
+cdef inline bint has_far_rows(Side* side) noexcept nogil:
+    cdef int i
+    for i in range(side.class_count):
+        if is_far(&side.classes[i].rows.index):
+            return True
+    return False
+
+
 cdef inline void look_ahead(Side* side, Side* other, const Written* given, int64_t place) noexcept nogil:
-    """Before the row at this place is taken, places being taken in order."""
+    """Before the row at this place is taken, places being taken in order; from FAR on there is a hint if it looks ahead."""
+    if place == 0:
+        side.looks_ahead = has_far_rows(side) or has_far_rows(other)
+    if not side.looks_ahead:
+        return
     if place + FAR < given.size:
         look_far(side, other, given, place + FAR)
     if place + NEAR >= FAR and place + NEAR < given.size:

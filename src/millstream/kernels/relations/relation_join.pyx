@@ -123,7 +123,7 @@ cdef class JoinTable(TwoSided):
             return 0
         read_row(side.row, given, row)
         mask = bound_columns(side, side.row)
-        if row < FAR:
+        if row < FAR or not side.looks_ahead:
             found.hash = row_hash(side.row, side.width)
             found.key_hash = key_hash(side, side.row, mask)
         side_add(side, mask, found.hash, found.key_hash, weight)

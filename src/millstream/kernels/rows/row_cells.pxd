@@ -12,7 +12,7 @@ from millstream.kernels.dictionary.values cimport (
     compare_inlined, is_number, kind_of, mantissa_of, payload_of, scale_of,
 )
 from millstream.kernels.numbers.exact cimport (
-    DOWN, HALF_UP, UP, Number, add, compare, divide, divide_rounded, multiply, negate, round_number, subtract,
+    DOWN, HALF_UP, UP, Number, add, compare, divide, multiply, negate, round_number, subtract,
 )
 from millstream.kernels.rows.row_operations cimport (
     ABS, ADD, AND, CEIL, CHOOSE, CONSTANT, DIVIDE, DOUBLE, EQUAL, GREATER, IS_BLANK, IS_IRI, IS_NUMERIC, LESS, LESS_OR_EQUAL,
@@ -161,15 +161,6 @@ cdef inline bint apply_function(int operation, Cell* a) noexcept nogil:
         return negate(&a.number) if operation == MINUS or a.number.mantissa < 0 else True
     round_number(&a.number, HALF_UP if operation == ROUND else UP if operation == CEIL else DOWN)
     return True
-
-
-cdef inline bint round_quotient(Cell* a, Cell* b) noexcept nogil:
-    """Divides and rounds."""
-    if not read_number(a) or not read_number(b):
-        return False
-    if a.what == NUMBER and b.what == NUMBER and divide_rounded(&a.number, &b.number):
-        return True
-    return calculate(DIVIDE, a, b) and apply_function(ROUND, a)
 
 
 cdef inline bint is_named(int kind) noexcept nogil:
