@@ -1,5 +1,6 @@
 """Groups and accumulators, where callers do what they should not, and many of them; what they compute is tested with the
-operator."""
+operator.
+"""
 
 from collections import Counter
 

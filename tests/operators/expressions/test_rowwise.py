@@ -252,6 +252,31 @@ def test_a_quotient_is_cut_after_18_digits(left: str, right: str, quotient: str)
     assert dictionary.decode(np.ascontiguousarray(found[:, 0])).to_pylist() == [str(typed(quotient, "decimal"))]
 
 
+def test_what_is_computed_again_has_an_id_whatever_was_forgotten() -> None:
+    dictionary = Dictionary()
+    third = [(Operation.COLUMN, 0), (Operation.COLUMN, 1), (Operation.DIVIDE, 0), (Operation.STORE, 0)]
+    program = RowProgram(dictionary, 2, third, [2])
+    three = dictionary.encode_one(str(typed("3", "integer")))
+    given = np.array([[dictionary.encode_one(str(typed(str(n), "integer"))), three] for n in range(1, 3000, 3)], np.int64)
+    spelled = [str(typed(f"{n // 3}.333333333333333333", "decimal")) for n in range(1, 3000, 3)]
+    seen = set()
+    for turn in range(6):
+        found, _, undecided = program.run(given)
+        ids = np.ascontiguousarray(found[:, 0])
+        dictionary.check(ids)
+        assert undecided is None
+        assert dictionary.decode(ids).to_pylist() == spelled
+        seen.add(ids.tobytes())
+        if turn % 2:
+            # All of it goes, and other terms take its numbers.
+            dictionary.forget_before((turn + 1) * 100)
+            dictionary.settle()
+            dictionary.sweep(1 << 20)
+            dictionary.encode([f'"{turn} {n}"' for n in range(2000)])
+            dictionary.settle()
+    assert len(seen) == 3
+
+
 @settings(max_examples=300, deadline=None)
 @given(numbers, numbers)
 @example(typed("5", "integer"), typed("2", "integer"))
