@@ -234,6 +234,9 @@ cdef class GroupTable(Operator):
         if self.groups.width == 0:
             return
         for i in range(self.event_count):
+            # One that has rows then and none in the end is touched again.
+            if self.event_rows[i]:
+                continue
             group = keyed_at(&self.groups, self.event_slots[i]) + self.groups.width
             if group[ROWS] == 0:
                 group[ROWS] = -1            # not again
@@ -274,6 +277,8 @@ cdef class GroupTable(Operator):
         for event in range(self.event_count):
             while at.event_end <= event:
                 at += 1
+            if self.looks_ahead and event + AHEAD < self.event_count:
+                prefetch(keyed_at(&self.groups, self.event_slots[event + AHEAD]))
             group = keyed_at(&self.groups, self.event_slots[event]) + self.groups.width
             before, after = group[SHOWN] != 0, self.groups.width == 0 or self.event_rows[event] > 0
             if before == after and (not after or not self.differs(event)):

@@ -22,7 +22,7 @@ cdef enum:
     SMALLEST = 16
     DRAINED = 3                 # slots drained at every change: done before the new table is full
     NEXT = 12                   # slots looked ahead while draining
-    FAR_SLOTS = 1 << 15
+    FAR_SLOTS = 1 << 12
 
 
 cdef struct Index:
