@@ -4,7 +4,10 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 from millstream.kernels.dictionary.cells cimport Cells
 from millstream.kernels.dictionary.index cimport Index
-from millstream.kernels.dictionary.values cimport number_of
+from millstream.kernels.dictionary.values cimport TYPED, kind_of, number_of
+
+cdef extern from *:
+    void prefetch "__builtin_prefetch"(const void* address) noexcept nogil
 
 cdef enum:
     CHUNK_SHIFT = 12
@@ -42,6 +45,12 @@ cdef class Store:
             return NULL
         slot = self.slot_at(number)
         return slot if slot.bytes != NULL and slot.stamp == <uint32_t>(term_id >> 32) else NULL
+
+    cdef inline void ask_for(self, int64_t term_id) noexcept nogil:
+        """Has the slot of an id come from memory, if it has one."""
+        cdef int64_t number = number_of(term_id)
+        if 0 <= kind_of(term_id) <= TYPED and number < self.slot_count:
+            prefetch(self.slot_at(number))
 
     cdef inline bint is_forgettable(self, const Slot *slot) noexcept nogil:
         return slot.holds == 0 and slot.keep_until < self.low_mark
