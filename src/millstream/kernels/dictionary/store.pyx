@@ -27,7 +27,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcmp, memcpy
 
-from millstream.kernels.dictionary.cells cimport close_cells, hash_bytes, open_cells, return_cell, take_cell
+from millstream.kernels.dictionary.cells cimport close_cells, open_cells, return_cell, take_cell
 from millstream.kernels.dictionary.index cimport (
     SEGMENT, VACANT, Entry, Segment, add_entry, close_index, open_index, remove_entry, segment_of,
 )
@@ -175,15 +175,19 @@ cdef class Store:
 
     cdef int64_t intern(self, const uint8_t *term, int64_t length, int kind) noexcept nogil:
         """The id of a canonical term, given a number if it has none; -1 without memory."""
-        cdef int64_t number
-        cdef uint32_t hash
-        cdef Slot *slot
+        cdef int64_t term_id
         if kind == TYPED:
-            number = read_inlined(term, length)
-            if number >= 0:
-                return number
-        hash = hash_bytes(term, length, self.seed)
-        number = self.lookup(term, length, hash)
+            term_id = read_inlined(term, length)
+            if term_id >= 0:
+                return term_id
+        return self.intern_hashed(term, length, kind, self.hash_of(term, length), -1)
+
+    cdef int64_t intern_hashed(self, const uint8_t *term, int64_t length, int kind, uint32_t hash,
+                               int64_t number) noexcept nogil:
+        """The same of a term that is not inlined, whose hash is known, and the number that it may have, or -1."""
+        cdef Slot *slot = self.slot_at(number) if number >= 0 else NULL
+        if slot == NULL or slot.bytes == NULL or slot.length != length or memcmp(slot.bytes, term, length) != 0:
+            number = self.lookup(term, length, hash)
         if number < 0:
             return self.insert(term, length, kind, hash)
         slot = self.slot_at(number)

@@ -82,7 +82,7 @@ cdef class TableScanner(Scanner):
                         return None
                     length += cells[c].length
                 if used and used + length > CELLS_BYTES:
-                    self.scan_lines(self.carry.data, self.carry.data + used, errors)
+                    self.read_lines(self.carry.data, self.carry.data + used, errors)
                     used = 0
                 if not reserve(&self.carry, max(used + length, <int64_t>CELLS_BYTES)):
                     raise MemoryError
@@ -96,7 +96,7 @@ cdef class TableScanner(Scanner):
                 out[1] = c'\n'
                 used = out + 2 - self.carry.data
             if used:
-                self.scan_lines(self.carry.data, self.carry.data + used, errors)
+                self.read_lines(self.carry.data, self.carry.data + used, errors)
             if self.comments > comments or self.lines - lines != rows or self.statements - statements != rows:
                 return None
             return self.take_columns(errors)
