@@ -3,12 +3,10 @@
 from cython cimport final
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
+from millstream.kernels.containers.hash_index cimport prefetch
 from millstream.kernels.dictionary.cells cimport Cells, hash_bytes
 from millstream.kernels.dictionary.index cimport SEGMENT, VACANT, Entry, Index, segment_of
 from millstream.kernels.dictionary.values cimport TYPED, kind_of, number_of
-
-cdef extern from *:
-    void prefetch "__builtin_prefetch"(const void* address) noexcept nogil
 
 cdef enum:
     CHUNK_SHIFT = 12
@@ -92,6 +90,14 @@ cdef class Store:
     cdef void forget(self, uint32_t number, Slot *slot) noexcept nogil
     cdef int64_t examine(self, int64_t slots) noexcept nogil
     cdef int touch_slot(self, int64_t id, int64_t until) except -1
-    cdef int hold_one(self, int64_t id) except -1
-    cdef int release_one(self, int64_t id, int64_t at) except -1
+    cdef inline int hold_one(self, int64_t id) except -1:
+        return self.hold_times(id, 1)
+
+    cdef inline int release_one(self, int64_t id, int64_t at) except -1:
+        return self.release_times(id, 1, at)
+
+    cdef int hold_times(self, int64_t id, int64_t times) except -1
+    cdef int release_times(self, int64_t id, int64_t times, int64_t at) except -1
+    cdef int hold_all(self, const int64_t *ids, int64_t n, int64_t step) except -1
+    cdef int release_all(self, const int64_t *ids, int64_t n, int64_t step, int64_t at) except -1
     cdef int check_live(self, int64_t term_id) except -1
