@@ -117,7 +117,7 @@ _ODD_ITEMS = st.tuples(
 @settings(some, max_examples=300)
 @given(st.lists(_ODD_ITEMS, max_size=30), st.booleans())
 def test_odd_items_are_made_as_by_single_calls(items: list[Any], plain: bool) -> None:
-    """Texts with and without line ends, bytes, labels, surrogates, changes with and without times; the first error ends all."""
+    """Texts with and without line ends, bytes, labels, surrogates, with and without times; the first error ends all."""
     if plain:
         items = [("insert" if op == "insert" else "delete", text, 3, None) for op, text, _, _ in items]
 
