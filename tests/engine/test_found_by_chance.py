@@ -238,3 +238,26 @@ def test_a_time_in_a_table_that_no_clock_tells_is_set_aside_alone(far: int) -> N
     engine.push_table(S, pa.table({**terms, "at_ms": pa.array([1, far], pa.uint64())}))
     assert engine.stats["elements"] == 1
     assert [f"at_ms is {far}" in rejected.reason for rejected in engine.rejected()] == [True]
+
+
+def test_an_element_that_concerns_nobody_still_ends() -> None:
+    """The first element behind a change that waited: two queries skip it, and time still goes to its last end."""
+    engine = Engine(lateness_ms=2)
+    stream, pattern = "<http://example.org/s>", "{ ?a <http://example.org/p> ?a }"
+    engine.register(f"SELECT * WHERE {{ STREAM {stream} [RANGE 2] {pattern} {pattern} }}")
+    engine.push("http://example.org/s", "<http://example.org/n> <http://example.org/q> <http://example.org/n> .", at_ms=0)
+    engine.register(f"SELECT * WHERE {{ STREAM {stream} [RANGE 1] {pattern} }}")
+    engine.insert("<http://example.org/n> <http://example.org/p> <http://example.org/n> .", at_ms=-1)
+    engine.finish()
+    assert engine.clock_ms == 2
+
+
+def test_what_waits_is_known_when_a_snapshot_is_taken_back() -> None:
+    """A change waits whose terms nothing else has, and a query makes a term while it is taken back."""
+    engine = Engine(lateness_ms=2)
+    engine.insert("<http://example.org/n> <http://example.org/p> <http://example.org/n> .", at_ms=-10)
+    engine = Engine.restore(engine.snapshot())
+    engine.register("SELECT ?a (0.5e0 AS ?v) WHERE { STREAM <http://example.org/s> [ALL] { ?a <http://example.org/p> ?b } }")
+    engine = Engine.restore(engine.snapshot())
+    engine.finish()
+    assert engine.stats["changes"] == 1

@@ -102,7 +102,11 @@ cdef class Processing:
             readers = StreamRouter(stream.iri, stream.runs)
             # A first change ahead passes with the first element, so look again at the next.
             stream.readers = readers if readers.is_final else None
-        return readers.take(batch)
+        readers.take(batch)
+        if stream.readers is None:
+            # Nobody keeps it, so what it skipped is told now.
+            readers.settle()
+        return 0
 
     # Graphs
 
