@@ -297,8 +297,8 @@ class Core(Processing):
         ids = stored.column(some)
         terms = texts.decode().split("\n") if len(ids) else []
         # Nothing is forgotten before somebody says how far time has come: until then all can be held again.
-        kept = np.maximum(stored.column(until), NEVER)
-        self.dictionary.load(ids, pa.array(terms, pa.string()), kept, np.zeros(len(ids), np.int64), NEVER)
+        until_tick = np.maximum(stored.column(until), NEVER)
+        self.dictionary.load(ids, pa.array(terms, pa.string()), until_tick, np.zeros(len(ids), np.int64), NEVER)
         for name, triples in state["graphs"]:
             known = self.graphs.setdefault(None if name is None else stored.text(name), self.new_graph())
             known.restore(triples)

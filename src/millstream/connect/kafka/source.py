@@ -270,29 +270,41 @@ class _Reading:
         if first is None:
             return None
         polled: list[Any] = [first, *consumer.consume(_TOGETHER, 0)]
-        found = [message for message in polled if not self._is_news(message, lanes)]
-        places = [self._numbers[message.topic(), message.partition()] for message in found]
-        for number, message in zip(places, found, strict=True):
-            if message.offset() + 1 >= self._ends.get(number, 1 << 62):
-                lanes.end(number)
-        if self._ends:
-            inside = [message.offset() < self._ends[number] for number, message in zip(places, found, strict=True)]
-            found = [message for message, is_inside in zip(found, inside, strict=True) if is_inside]
-            places = [number for number, is_inside in zip(places, inside, strict=True) if is_inside]
-        return messages_of(lanes.lanes, places, found) if found else None
+        found = [message for message in polled if message.error() is None]
+        if len(found) < len(polled):
+            for message in polled:
+                if message.error() is not None:
+                    self._hear(message, lanes)
+        if not found:
+            return None
+        if len(self._at.topics) == 1:
+            of_partition = {partition: number for (_, partition), number in self._numbers.items()}
+            places = [of_partition[message.partition()] for message in found]
+        else:
+            places = [self._numbers[message.topic(), message.partition()] for message in found]
+        messages = messages_of(lanes.lanes, places, found)
+        return self._up_to_ends(messages, lanes) if self._ends else messages
 
-    def _is_news(self, message: Any, lanes: Lanes) -> bool:
-        """Whether it is no message but says something: that a partition has no more, or what is wrong."""
+    def _up_to_ends(self, messages: Messages, lanes: Lanes) -> Messages | None:
+        """The messages that were there when reading began."""
+        ends = np.array([self._ends[number] for number in range(len(self._ends))], np.int64)
+        reached = messages.offset + 1 - ends[messages.lane]
+        for number in np.unique(messages.lane[reached >= 0]).tolist():
+            lanes.end(number)
+        if (reached <= 0).all():
+            return messages
+        inside = np.flatnonzero(reached <= 0)
+        return messages.pick(inside) if len(inside) else None
+
+    def _hear(self, message: Any, lanes: Lanes) -> None:
+        """What is no message says something: that a partition has no more, or what is wrong."""
         error = message.error()
-        if error is None:
-            return False
         number = self._numbers.get((message.topic(), message.partition()))
         if error.code() == client.library().KafkaError._PARTITION_EOF:
             if number is not None and number in self._ends:
                 lanes.end(number)
         elif not error.retriable():
             client.failed(f"{message.topic()}/{message.partition()}", error)
-        return True
 
     def _hold_back(self, consumer: Consumer, lanes: Lanes) -> None:
         """Does not fetch what would only wait for other partitions."""
