@@ -21,7 +21,7 @@ import httpx
 from millstream.errors import MillstreamError
 
 _PATIENCE_S = 60.0
-_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 5.0
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 2.0
 
 
 class ClientError(MillstreamError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -82,8 +83,8 @@ def serving(limits: dict[str, int] | None = None, **settings: Any) -> Iterator[S
 class Process:
     """`millstream serve` as people start it."""
 
-    def __init__(self, *arguments: str | Path, cwd: Path) -> None:
-        command = [PROGRAM, "serve", "--port", "0", *map(str, arguments)]
+    def __init__(self, *arguments: str | Path, cwd: Path, port: int = 0) -> None:
+        command = [PROGRAM, "serve", "--port", str(port), *map(str, arguments)]
         self.process = subprocess.Popen(command, cwd=cwd, stderr=subprocess.PIPE, env=os.environ, text=True)
         self.said: list[str] = []
         self.url = self._link()
@@ -93,8 +94,11 @@ class Process:
         for line in self.process.stderr:
             self.said.append(line)
             if match := re.match(r"serving: (\S+)", line):
-                threading.Thread(target=self._read, daemon=True).start()
+                self._reader = threading.Thread(target=self._read, daemon=True)
+                self._reader.start()
                 return match[1]
+        self.process.wait(PATIENCE_S)
+        self.process.stderr.close()
         raise AssertionError("".join(self.said))
 
     def _read(self) -> None:
@@ -103,11 +107,24 @@ class Process:
 
     def kill(self) -> None:
         self.process.kill()
-        self.process.wait(PATIENCE_S)
+        self._ended()
 
     def stop(self) -> int:
         self.process.terminate()
-        return self.process.wait(PATIENCE_S)
+        return self._ended()
+
+    def _ended(self) -> int:
+        code = self.process.wait(PATIENCE_S)
+        self._reader.join(PATIENCE_S)
+        assert self.process.stderr is not None
+        self.process.stderr.close()
+        return code
+
+
+def free_port() -> int:
+    """A port that nobody has now."""
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return int(found.getsockname()[1])
 
 
 def triple(subject: str, value: object) -> str:

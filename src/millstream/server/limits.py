@@ -34,8 +34,8 @@ class ServerLimits:
     """Events that are kept of each query, for those who resume."""
     horizon_bytes: int = 16 * _MIB
     """The same in bytes."""
-    pending_answers: int = 1_000_000
-    """Answers that one request may bring."""
+    pending_answers: int = 10_000_000
+    """Answers that one request may bring; see `max_pending` of the engine."""
     waiting_requests: int = 1_024
     """Requests that wait for the engine."""
     waiting_bytes: int = 256 * _MIB

@@ -125,7 +125,7 @@ class OneOffs:
         """The result of a query; raises what refused or stopped it."""
         limits = self._limits
         if not limits.one_offs:
-            raise ServerError("this server takes no one-off queries.", status=403)
+            raise ServerError("this server takes no one-off queries.", status=501)
         if self._waiting >= limits.one_offs_waiting + limits.one_offs:
             raise BusyError("too many one-off queries wait; try again later.", headers={"Retry-After": "1"})
         self._waiting += 1

@@ -1,0 +1,379 @@
+"""Requests that mean harm: without rights, too large, too slow, torn, malformed; and what nobody may learn from errors."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from millstream.errors import OptionError
+from millstream.server.tokens import Tokens, UnauthorizedError, read_tokens
+from tests.server.serving import PATIENCE_S, SEEN, STREAM, Serving, serving, triple, until
+
+LIMITS = {
+    "body_bytes": 100_000,
+    "header_bytes": 8_000,
+    "query_bytes": 5_000,
+    "queries": 3,
+    "subscribers": 2,
+    "pending_answers": 1_000,
+    "head_seconds": 1,
+    "body_seconds": 1,
+    "connections": 50,
+}
+READER, WRITER, ADMIN = "reader-0123456789", "writer-0123456789", "admin-0123456789ab"
+PATHS = [
+    ("GET", "/queries", "read"),
+    ("POST", "/queries", "admin"),
+    ("GET", "/queries/x", "read"),
+    ("DELETE", "/queries/x", "admin"),
+    ("GET", "/queries/x/answers", "read"),
+    ("GET", "/queries/x/events", "read"),
+    ("POST", "/streams?iri=http://e/a", "write"),
+    ("GET", "/datasets?default", "read"),
+    ("PUT", "/datasets?default", "write"),
+    ("POST", "/datasets?default", "write"),
+    ("DELETE", "/datasets?default", "write"),
+    ("POST", "/update", "write"),
+    ("GET", "/sparql?query=ASK%7B%7D", "read"),
+    ("POST", "/sparql", "read"),
+    ("GET", "/metrics", "read"),
+]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Serving]:
+    with serving(LIMITS) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    path = tmp_path_factory.mktemp("tokens") / "tokens"
+    path.write_text(f"# who\nread {READER}\nwrite {WRITER}\n\nadmin {ADMIN}\n")
+    with serving(LIMITS, token_file=path) as found:
+        yield found
+
+
+def raw(server: Serving, *parts: bytes, pause_s: float = 0.0) -> bytes:
+    """Bytes as they are, on a connection of their own; gives all that comes back until it is closed."""
+    with socket.create_connection(("127.0.0.1", server.server.port), timeout=PATIENCE_S) as connection:
+        try:
+            for part in parts:
+                connection.sendall(part)
+                time.sleep(pause_s)
+            connection.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass  # it was closed already
+        found = b""
+        while part := _received(connection):
+            found += part
+        return found
+
+
+def _received(connection: socket.socket) -> bytes:
+    try:
+        return connection.recv(1 << 16)
+    except ConnectionError:
+        return b""
+
+
+def head(server: Serving, line: str, *headers: str) -> bytes:
+    token = f"Authorization: Bearer {server.server.token}"
+    return "\r\n".join([f"{line} HTTP/1.1", "Host: x", token, *headers, "", ""]).encode()
+
+
+def still_serves(server: Serving) -> None:
+    assert server.http.get("/health").json() == {"status": "ok"}
+
+
+# Rights ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("method", "path", "right"), PATHS)
+def test_each_path_asks_for_its_right(guarded: Serving, method: str, path: str, right: str) -> None:
+    def status(token: str | None) -> int:
+        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        return httpx.request(method, guarded.url + path, headers=headers).status_code
+
+    assert status(None) == 401
+    assert status("nobody-0123456789") == 401
+    for token, rights in ((READER, {"read"}), (WRITER, {"write"}), (ADMIN, {"read", "write", "admin"})):
+        assert (status(token) == 403) == (right not in rights)
+
+
+def test_health_needs_no_token_and_tells_nothing(guarded: Serving) -> None:
+    assert httpx.get(f"{guarded.url}/health").json() == {"status": "ok"}
+
+
+def test_a_token_in_the_link_is_for_reading_alone(guarded: Serving) -> None:
+    assert httpx.get(f"{guarded.url}/queries?token={READER}").status_code == 200
+    assert httpx.delete(f"{guarded.url}/queries/x?token={ADMIN}").status_code == 401
+
+
+def test_tokens_are_compared_whole() -> None:
+    tokens = Tokens([(ADMIN, frozenset({"admin"}))])
+    for given in (None, "", ADMIN[:-1], ADMIN + "x", ADMIN.upper(), "\ud800"):
+        with pytest.raises(UnauthorizedError):
+            tokens.check(given, "read")
+    tokens.check(ADMIN, "write")
+
+
+@pytest.mark.parametrize("text", ["", "read\n", "reed 0123456789abcdef\n", "read short\n", "read 0123456789abcdef more\n"])
+def test_a_token_file_that_means_nothing_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "tokens").write_text(text)
+    with pytest.raises(OptionError, match="--token-file"):
+        read_tokens(tmp_path / "tokens")
+
+
+def test_pages_of_other_origins_are_not_allowed_in_unless_configured(server: Serving) -> None:
+    found = server.http.get("/queries", headers={"Origin": "https://elsewhere.example"})
+    assert "access-control-allow-origin" not in found.headers
+    with serving(LIMITS, origins=("https://friend.example",)) as other:
+        for origin, allowed in (("https://friend.example", True), ("https://elsewhere.example", False)):
+            found = other.http.get("/queries", headers={"Origin": origin})
+            assert ("access-control-allow-origin" in found.headers) is allowed
+
+
+# Sizes -----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_body_that_is_too_large_is_refused_however_its_length_is_told(server: Serving) -> None:
+    body = (triple("a", "x" * 1000) + "\n") * 200
+    params = {"iri": STREAM, "at_ms": "1"}
+    assert server.http.post("/streams", params=params, content=body).status_code == 413
+    chunked = (part.encode() for part in [body[:50_000]] * 5)
+    assert server.http.post("/streams", params=params, content=chunked).status_code == 413
+    bomb = gzip.compress(b" " * 50_000_000)
+    assert len(bomb) < LIMITS["body_bytes"]
+    assert server.http.post("/streams", params=params, content=bomb).status_code == 413
+    still_serves(server)
+
+
+def test_compressed_bodies_are_read_and_damaged_ones_refused(server: Serving) -> None:
+    params = {"iri": STREAM, "at_ms": "1"}
+    good = gzip.compress(triple("a", 1).encode() + b"\n")
+    for content in (good, good + good):
+        assert server.http.post("/streams", params=params, content=content).status_code == 200
+    for content in (good[:-3], good[:10] + b"\xff" * 20):
+        assert server.http.post("/streams", params=params, content=content).status_code == 400
+    encoded = {"Content-Encoding": "br"}
+    assert server.http.post("/streams", params=params, content=b"x", headers=encoded).status_code == 415
+
+
+def test_large_headers_and_query_texts_are_refused(server: Serving) -> None:
+    # A connection that is closed while more is sent may lose the response.
+    assert raw(server, head(server, "GET /queries", f"X-Long: {'x' * 20_000}"))[:12] in (b"", b"HTTP/1.1 400")
+    assert server.http.post("/queries", json={"text": f"# {'x' * 9_000}\n{SEEN}"}).status_code == 413
+    still_serves(server)
+
+
+def test_queries_and_subscribers_are_counted() -> None:
+    with serving(LIMITS) as server:
+        for number in range(3):
+            server.register(SEEN, f"q{number}")
+        assert server.http.post("/queries", json={"name": "more", "text": SEEN}).status_code == 429
+        with server.http.stream("GET", "/queries/q0/events"), server.http.stream("GET", "/queries/q0/events"):
+            assert server.http.get("/queries/q0/events").status_code == 503
+        until(lambda: len(_hub(server)) == 0)
+        with server.http.stream("GET", "/queries/q0/events") as found:
+            assert found.status_code == 200
+
+
+def _hub(server: Serving) -> object:
+    return server.server._uvicorn.config.app.state.service.hub  # type: ignore[union-attr]
+
+
+def test_answers_that_are_too_many_change_nothing() -> None:
+    with serving(LIMITS) as server:
+        server.register("SELECT * { STREAM <http://e/a> [ALL] { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } }", "many")
+        # The engine looks closer once it has seen how many answers a request can bring.
+        server.push("\n".join(triple("a", number) for number in range(20)), 1)
+        body = "\n".join(triple("b", number) for number in range(20))
+        found = server.http.post("/streams", params={"iri": STREAM, "at_ms": "1"}, content=body)
+        assert found.status_code == 413
+        assert server.http.get("/queries/many").json()["answers"] == 20**3
+        assert server.push(triple("a", 1), 1)["elements"] == 1
+
+
+# Time ------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_head_that_never_ends_is_let_go(server: Serving) -> None:
+    # Slow loris: many connections, each a byte now and then.
+    connections = [socket.create_connection(("127.0.0.1", server.server.port), timeout=PATIENCE_S) for _ in range(20)]
+    for connection in connections:
+        connection.sendall(b"GET /health HTTP/1.1\r\nX-A: ")
+
+    def drip() -> None:
+        for _ in range(100):
+            for connection in connections:
+                try:
+                    connection.sendall(b"b")
+                except OSError:
+                    return
+            time.sleep(0.1)
+
+    dripping = threading.Thread(target=drip, daemon=True)
+    dripping.start()
+    still_serves(server)
+    for connection in connections:
+        assert _received(connection) == b""
+        connection.close()
+    dripping.join(PATIENCE_S)
+    still_serves(server)
+
+
+def test_a_connection_that_says_nothing_is_let_go(server: Serving) -> None:
+    with socket.create_connection(("127.0.0.1", server.server.port), timeout=PATIENCE_S) as connection:
+        assert _received(connection) == b""
+
+
+def test_a_second_head_that_never_ends_is_let_go_too(server: Serving) -> None:
+    with socket.create_connection(("127.0.0.1", server.server.port), timeout=PATIENCE_S) as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\nGET /hea")
+        found = b""
+        while part := _received(connection):
+            found += part
+        assert found.startswith(b"HTTP/1.1 200")
+
+
+def test_a_body_that_stops_coming_is_refused(server: Serving) -> None:
+    request = head(server, f"POST /streams?iri={STREAM}&at_ms=1", "Content-Length: 50", "Content-Type: text/turtle")
+    with socket.create_connection(("127.0.0.1", server.server.port), timeout=PATIENCE_S) as connection:
+        connection.sendall(request + b"<http://e/a>")
+        assert connection.recv(100).startswith(b"HTTP/1.1 408")
+
+
+# Torn and malformed ----------------------------------------------------------------------------------------------------
+
+
+def test_a_body_that_is_cut_short_has_no_effect() -> None:
+    with serving(LIMITS) as server:
+        server.register(SEEN, "seen")
+        kind = "Content-Type: application/n-triples"
+        line = f"POST /streams?iri={STREAM}&at_ms=1"
+        raw(server, head(server, line, "Content-Length: 500", kind) + triple("a", 1).encode())
+        chunked = head(server, line, "Transfer-Encoding: chunked", kind)
+        raw(server, chunked + b"20\r\n" + triple("a", 1).encode()[:10])
+        still_serves(server)
+        assert server.http.get("/queries/seen").json()["elements"] == 0
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"\x00\x01\x02\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"GET /queries HTTP/9.9\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"GET /queries HTTP/1.1\r\nContent-Length: -5\r\n\r\n",
+        b"POST /update HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"GET /queries/%00%ff%2e%2e HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET /../../etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET /queries?" + b"a=b&" * 1000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+    ],
+)
+def test_what_is_no_request_harms_nobody(server: Serving, request_bytes: bytes) -> None:
+    found = raw(server, request_bytes)
+    assert b"HTTP/1.1 2" not in found
+    assert b"Traceback" not in found
+    still_serves(server)
+
+
+HOSTILE_BODIES = [
+    ("application/rdf+xml", b'<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><rdf:RDF>&e;</rdf:RDF>'),
+    ("application/ld+json", b'{"@context": "http://127.0.0.1:1/context", "@id": "http://e/a", "p": "x"}'),
+    ("application/ld+json", b"[" * 50_000),
+    ("text/turtle", b"@prefix : <http://e/> . :a :b " + b"[ :c " * 10_000),
+    ("text/turtle", b"@prefix : <file:///etc/passwd> . :a :b :c"),
+    ("application/n-quads", b"\xff\xfe\x00garbage" * 100),
+    ("application/vnd.apache.parquet", b"PAR1" + b"\x00" * 100 + b"PAR1"),
+    ("application/vnd.apache.arrow.stream", b"ARROW1\x00\x00" + b"\xff" * 100),
+    ("text/csv", b"s,p,o\n" + b'"' * 1000),
+    ("application/x-ndjson", b'{"@id": ' * 1000),
+]
+
+
+@pytest.mark.parametrize(("media_type", "body"), HOSTILE_BODIES)
+def test_hostile_bodies_are_refused_or_set_aside(server: Serving, media_type: str, body: bytes) -> None:
+    kind = {"Content-Type": media_type}
+    pushed = server.http.post("/streams", params={"iri": STREAM, "at_ms": "1"}, content=body, headers=kind)
+    assert pushed.status_code in (200, 400, 413, 415)
+    put = server.http.put("/datasets?graph=http://e/g", content=body, headers=kind)
+    assert put.status_code in (400, 413, 415)
+    for found in (pushed, put):
+        assert "root:" not in found.text
+        assert "/site-packages" not in found.text
+        assert "Traceback" not in found.text
+        assert isinstance(found.json(), dict)
+    still_serves(server)
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({}, "iri"),
+        ({"iri": "not an iri"}, "IRI"),
+        ({"iri": STREAM, "at_ms": "soon"}, "at_ms"),
+        ({"iri": STREAM, "at_ms": "9" * 30}, "at_ms"),
+        ({"iri": STREAM, "at_ms": str(1 << 62)}, "2^59"),
+        ({"iri": STREAM, "at_ms": "1", "time": "prov"}, "not both"),
+        ({"iri": STREAM, "time": "rate:5"}, "rate"),
+        ({"iri": STREAM, "time": "sometimes"}, "sometimes"),
+        ({"iri": STREAM, "element": "everything"}, "everything"),
+        ({"iri": STREAM, "atms": "1"}, "atms"),
+    ],
+)
+def test_parameters_that_mean_nothing_are_refused_with_what_is_wrong(
+    server: Serving, params: dict[str, str], said: str
+) -> None:
+    found = server.http.post("/streams", params=params, content=triple("a", 1))
+    assert found.status_code == 400
+    assert said in found.json()["error"]
+
+
+def test_errors_have_one_shape(server: Serving) -> None:
+    for method, path, status in (("GET", "/nothing", 404), ("PATCH", "/queries", 405), ("GET", "/queries/none", 404)):
+        found = server.http.request(method, path)
+        assert (found.status_code, list(found.json())) == (status, ["error"])
+
+
+def test_a_fault_of_the_engine_is_undone_and_told_without_a_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(LIMITS, state=tmp_path / "state") as server:
+        server.register(SEEN, "seen")
+        server.push(triple("a", 1), 1)
+        service = server.server._uvicorn.config.app.state.service  # type: ignore[union-attr]
+        broken = service.worker._state
+
+        def fail(command: object) -> None:
+            raise ZeroDivisionError("/secret/path")
+
+        monkeypatch.setitem(broken._do, "push", fail)
+        found = server.http.post("/streams", params={"iri": STREAM, "at_ms": "2"}, content=triple("b", 1))
+        assert (found.status_code, "secret" in found.text) == (500, False)
+        # The state was made again from disk, without it.
+        assert server.push(triple("c", 1), 3)["elements"] == 1
+        found = server.http.get("/queries/seen/answers", headers={"Accept": "text/csv"})
+        assert sorted(found.text.split("\r\n")[1:-1]) == ["http://e/a,1", "http://e/c,1"]
+
+
+def test_a_log_that_cannot_be_written_ends_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(LIMITS, state=tmp_path / "state") as server:
+        service = server.server._uvicorn.config.app.state.service  # type: ignore[union-attr]
+
+        def full(data: bytes) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(service.worker._storage._log, "_write", full)
+        found = server.http.post("/streams", params={"iri": STREAM, "at_ms": "2"}, content=triple("b", 1))
+        assert found.status_code == 503
+        assert "log" in json.loads(found.text)["error"]
+        until(lambda: server.server.failed)
