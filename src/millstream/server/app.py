@@ -40,7 +40,9 @@ def application(service: Service, origins: tuple[str, ...] = ()) -> Starlette:
 
 
 def _routes() -> list[Route]:
+    # They are tried in order: the one that most requests are for comes first.
     return [
+        Route("/streams", streams.push, methods=["POST"]),
         Route("/sparql", sparql.ask, methods=["GET", "POST"]),
         Route("/sparql/", sparql.ask, methods=["GET", "POST"]),
         Route("/queries", queries.listed, methods=["GET"]),
@@ -49,7 +51,6 @@ def _routes() -> list[Route]:
         Route("/queries/{name}", queries.close, methods=["DELETE"]),
         Route("/queries/{name}/answers", queries.answers, methods=["GET"]),
         Route("/queries/{name}/events", events.subscribe, methods=["GET"]),
-        Route("/streams", streams.push, methods=["POST"]),
         Route("/datasets", datasets.get, methods=["GET"]),
         Route("/datasets", datasets.put, methods=["PUT"]),
         Route("/datasets", datasets.post, methods=["POST"]),

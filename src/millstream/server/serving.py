@@ -211,8 +211,14 @@ def _text_of(name: str, state: ServerState) -> str:
 
 
 def _listening(host: str, port: int) -> socket.socket:
+    # asyncio sends small responses at once only where the protocol is named.
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=1024)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((host, port))
+        found.listen(1024)
+        return found
     except (OSError, UnicodeError) as error:
+        found.close()
         raise OptionError(f"cannot listen at {host}, port {port}: {getattr(error, 'strerror', None) or error}") from None

@@ -12,7 +12,7 @@ from typing import Any
 
 from millstream.engine import ContinuousQuery, Engine
 from millstream.engine.snapshot import pack, taken_as_damage, unpack
-from millstream.errors import MillstreamError, OptionError
+from millstream.errors import DataError, MillstreamError, OptionError
 from millstream.ingest import Want, chunks_of, quads_of
 from millstream.ingest.plain_columns import columns_of
 from millstream.language.algebra import Form
@@ -26,6 +26,7 @@ from millstream.server.problems import NotFoundError, TakenError, TooManyError
 
 DATA_LIMITS = Limits(statement_bytes=64 << 20, literal_bytes=16 << 20, document_bytes=256 << 20)
 """What strangers may send is bounded closer than what files may have."""
+_SMALL = 4096
 MOST_REASONS = 20
 """How many reasons a response gives for what was set aside."""
 
@@ -150,6 +151,12 @@ class ServerState:
     def _push(self, command: Command) -> dict[str, Any]:
         options = command.options
         rejected: list[Rejected] = []
+        if _is_plain(command):
+            try:
+                self.engine.push(options["iri"], command.body, options["clock_ms"])
+                return self._taken(1, self.engine.rejected(), rejected)
+            except DataError:
+                pass  # nothing was taken of it, and a reader says what is wrong
         want = Want(
             options["format"],
             options["time"],
@@ -272,6 +279,13 @@ class ServerState:
                     kept["name"], query, kept["registration"], horizon, kept["position"]
                 )
         return state
+
+
+def _is_plain(command: Command) -> bool:
+    """Whether a body is one small element of N-Triples without blank nodes: then no reader is needed."""
+    options, body = command.options, command.body
+    plain = options["element"] == "file" and options["time"] == "arrival" and options["format"] == "application/n-triples"
+    return plain and len(body) <= _SMALL and body.startswith(b"<") and b"_:" not in body
 
 
 def dataset_want(command: Command, blank_prefix: str) -> Want:

@@ -96,6 +96,7 @@ async def _piece_by_piece(request: Request, service: Service, options: dict[str,
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         return await _take(service, options, await body(request, service.limits))
     total: dict[str, Any] = {"elements": 0, "late": 0, "rejected": 0, "reasons": []}
+    together = min(_PIECE, service.limits.body_bytes // 2)
     waiting, size, begun = [], 0, False
     async for piece in pieces(request, service.limits):
         if not begun and piece.startswith(_GZIP):
@@ -103,7 +104,7 @@ async def _piece_by_piece(request: Request, service: Service, options: dict[str,
         begun = True
         waiting.append(piece)
         size += len(piece)
-        if size >= _PIECE and b"\n" in piece:
+        if size >= together and b"\n" in piece:
             data = b"".join(waiting)
             whole, _, rest = data.rpartition(b"\n")
             _add(total, await _take(service, options, whole + b"\n"))
