@@ -12,6 +12,7 @@ import typing as _typing
 
 from millstream.errors import (
     ChangeLimitError,
+    ConnectError,
     DataError,
     JavaMissingError,
     LateElementError,
@@ -28,6 +29,7 @@ from millstream.lazy import exported as _exported
 from millstream.limits import Limits
 
 if _typing.TYPE_CHECKING:
+    from millstream.connect.kafka import kafka
     from millstream.engine import Answer, ContinuousQuery, Engine
     from millstream.ingest import Chunk, Source, Want, files
     from millstream.output import Sink, file_sink
@@ -47,6 +49,7 @@ __getattr__ = _exported(
         "Want": "millstream.ingest",
         "file_sink": "millstream.output",
         "files": "millstream.ingest",
+        "kafka": "millstream.connect.kafka",
     },
 )
 
@@ -56,6 +59,7 @@ __all__ = [
     "Answer",
     "ChangeLimitError",
     "Chunk",
+    "ConnectError",
     "ContinuousQuery",
     "DataError",
     "Engine",
@@ -78,4 +82,5 @@ __all__ = [
     "__version__",
     "file_sink",
     "files",
+    "kafka",
 ]

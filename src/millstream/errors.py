@@ -10,6 +10,7 @@
     ├── ChangeLimitError            a query makes too many rows of what comes at once
     ├── SnapshotError               bytes that are not a snapshot of this version
     ├── StorageError                output, checkpoint or state that could not be written: a full disk
+    ├── ConnectError                a broker or server that does not answer, or lacks what is asked of it
     ├── JavaMissingError            Spark is to be started, and there is no Java for it
     └── OptionError                 an argument or option with a value it cannot have
 
@@ -118,6 +119,10 @@ class SnapshotError(MillstreamError):
 
 class StorageError(MillstreamError):
     """Something could not be written, mostly because the disk is full; nothing that was written in part counts."""
+
+
+class ConnectError(MillstreamError):
+    """A broker or server does not answer, refuses, or no longer has what is to be read next."""
 
 
 class JavaMissingError(MillstreamError):

@@ -12,11 +12,13 @@ from typing import Any
 import typer
 
 from millstream.cli.queries import read_query
-from millstream.cli.run.arguments import check_path, duration_ms, graph_source, stream_source
+from millstream.cli.run.arguments import StreamSource, check_path, duration_ms, graph_source, stream_source
 from millstream.cli.run.options import RunOptions
 from millstream.cli.run.sources import source_of
 from millstream.cli.terminal import STORAGE, fail, note
+from millstream.connect.kafka.options import is_address
 from millstream.errors import MillstreamError, OptionError
+from millstream.output.files import STANDARD
 
 
 def serve_settings(
@@ -100,10 +102,10 @@ def _settings(
 
 def _with_source(stream: Any) -> Any:
     """The same source that `millstream run --follow` would read."""
-    from millstream.cli.run.arguments import StreamSource
-
     check_path(stream.path, "--stream", may_come=True)
-    if stream.path == "-":
+    if stream.path == STANDARD:
         raise OptionError("--stream: a server reads no standard input; push to /streams, or give a folder")
-    options = RunOptions(queries=(), follow=True)
-    return replace(stream, source=source_of(StreamSource(stream.iri, stream.path), options, Event()))
+    options = RunOptions((), time=stream.time, element=stream.element, input_format=stream.format, follow=True)
+    found = replace(stream, source=source_of(StreamSource(stream.iri, stream.path), options, Event()))
+    # What is said of a topic is part of its source.
+    return replace(found, time=None, element=None, format=None) if is_address(stream.path) else found

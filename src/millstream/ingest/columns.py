@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -81,6 +82,45 @@ class Columns:
             sign=None if self.sign is None else self.sign[first:last],
             first=self.first + first,
         )
+
+    def pick(self, places: Ids) -> Columns:
+        """Some of the elements, in the order of their places here."""
+        new = np.full(self.elements, -1, np.int64)
+        new[places] = np.arange(len(places))
+        element = new[self.element]
+        rows = np.flatnonzero(element >= 0)
+        if len(places) > 1 and (np.diff(places) < 0).any():
+            rows = rows[np.argsort(element[rows], kind="stable")]
+        return Columns(
+            self.triples[rows],
+            element[rows],
+            len(places),
+            self.times(places),
+            None if self.sizes is None else self.sizes[places],
+            None if self.graph is None else self.graph[rows],
+            None if self.sign is None else self.sign[places],
+            fault=self.fault,
+        )
+
+
+def joined(parts: Sequence[Columns]) -> Columns:
+    """Elements of several, one after the other, all with times."""
+    if len(parts) == 1:
+        return parts[0]
+    first = np.cumsum([0, *(part.elements for part in parts[:-1])])
+    graphs = [np.full(len(part.triples), -1) if part.graph is None else part.graph for part in parts]
+    sizes = [np.ones(part.elements, np.int64) if part.sizes is None else part.sizes for part in parts]
+    signs = [part.sign for part in parts if part.sign is not None]
+    return Columns(
+        np.concatenate([part.triples for part in parts]),
+        np.concatenate([part.element + start for part, start in zip(parts, first.tolist(), strict=True)]),
+        sum(part.elements for part in parts),
+        np.concatenate([part.times() for part in parts]),
+        None if all(part.sizes is None for part in parts) else np.concatenate(sizes),
+        None if all(part.graph is None for part in parts) else np.concatenate(graphs),
+        np.concatenate(signs) if signs else None,
+        fault=next((part.fault for part in parts if part.fault is not None), None),
+    )
 
 
 NOTHING = Columns(np.empty((0, 3), np.int64), np.empty(0, np.int64), 0, np.empty(0, np.int64))

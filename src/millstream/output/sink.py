@@ -33,6 +33,14 @@ class Sink(Protocol):
         """Completes what has to be complete; nothing is written after that."""
 
 
+@runtime_checkable
+class TransactionalSink(Sink, Protocol):
+    """A sink that shows nothing before the position which covers it is kept: then `settle` is called."""
+
+    def settle(self) -> None:
+        """The position that `commit` gave last is kept."""
+
+
 class FormatSink:
     """A sink of one format; its positions are lengths of the file.
 

@@ -6,6 +6,7 @@
 | `line`    | a statement: a line, a Turtle sentence up to its `.`, a JSON-LD document, a message, a row of a table    |
 | `subject` | consecutive statements with the same subject (and graph)                                                 |
 | `file`    | all of a file or document                                                                                |
+| `message` | all of a message of a broker; only its messages have it                                                  |
 """
 
 from __future__ import annotations
@@ -21,14 +22,15 @@ from millstream.rdf.times import time_ms
 from millstream.rdf.timing import Group, is_graph_time
 
 ELEMENTS = ("graph", "line", "subject", "file")
+MESSAGE = "message"
 
 OUTSIDE_GRAPHS = "a statement in the default graph belongs to no graph, and an element is a graph here"
 
 
 def check_element_option(element: str | None) -> str | None:
     """The option as given, if it is one."""
-    if element is not None and element not in ELEMENTS:
-        raise OptionError(f"element {element!r} is not known; it is one of {', '.join(ELEMENTS)}")
+    if element is not None and element not in (*ELEMENTS, MESSAGE):
+        raise OptionError(f"element {element!r} is not known; it is one of {', '.join((*ELEMENTS, MESSAGE))}")
     return element
 
 

@@ -7,6 +7,8 @@
 | `column`          | the column `at_ms` of a table                                                                  |
 | `arrival`         | the clock passed in, asked when the element is complete                                        |
 | `rate:N`          | element k (from 0, over all files of the source) is at floor(1000 k / N)                       |
+| `timestamp`       | that of the message of a broker which brought it                                               |
+| `header:NAME`     | the value of that header of the message: milliseconds, or a dateTime                           |
 
 An element without a time is set aside. One without triples is passed on as a sign of life where it has a time anyway
 (`arrival`, `rate:N`, `column`), else there is nothing in it to lose.
@@ -32,7 +34,10 @@ from millstream.rdf.times import MAX_MS, MIN_MS, OUT_OF_RANGE, time_ms
 GENERATED_AT_TIME = NamedNode("http://www.w3.org/ns/prov#generatedAtTime")
 # Without exponents beyond any use, which would be computed in full.
 _RATE = re.compile(r"\+?[0-9]{1,18}(?:\.[0-9]{0,18})?(?:[eE][+-]?[0-9]{1,2})?|[0-9]{1,18}/[0-9]{1,18}")
-CHOICES = "prov, predicate:<iri>, column (tables), arrival, rate:N (N elements a second from 0)"
+CHOICES = (
+    "prov, predicate:<iri>, column (tables), arrival, rate:N (N elements a second from 0), "
+    "and of messages timestamp or header:NAME"
+)
 
 
 class TimeKind(enum.Enum):
@@ -43,6 +48,13 @@ class TimeKind(enum.Enum):
     COLUMN = "column"
     ARRIVAL = "arrival"
     RATE = "rate"
+    TIMESTAMP = "timestamp"
+    HEADER = "header"
+
+    @property
+    def is_of_messages(self) -> bool:
+        """Whether only messages of a broker have it."""
+        return self in (TimeKind.TIMESTAMP, TimeKind.HEADER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +64,7 @@ class TimeOption:
     kind: TimeKind
     predicate: NamedNode | None = None
     rate: Fraction | None = None
+    header: str | None = None
 
     @property
     def is_stated(self) -> bool:
@@ -67,7 +80,9 @@ def parse_time_option(text: str) -> TimeOption:
     """
     kind, colon, value = text.strip().partition(":") if isinstance(text, str) else (text, "", "")
     match kind:
-        case "prov" | "column" | "arrival" if not colon:
+        case "header" if value.strip():
+            return TimeOption(TimeKind.HEADER, header=value.strip())
+        case "prov" | "column" | "arrival" | "timestamp" if not colon:
             return TimeOption(TimeKind(kind), GENERATED_AT_TIME if kind == "prov" else None)
         case "predicate" if value:
             try:

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from millstream.connect.kafka.options import is_address
+from millstream.connect.kafka.source import kafka_source
 from millstream.engine.options import named_iri
 from millstream.errors import DataError, OptionError
 from millstream.limits import Limits
@@ -20,7 +22,7 @@ _DURATION = re.compile(r"(?:\d+(?:\.\d+)?\s*[A-Za-z]+\s*)+|\d+|[Pp][\w.]+")
 
 @dataclass(frozen=True, slots=True)
 class StreamSource:
-    """Where the elements of a stream are: a file, folder, glob or `-`."""
+    """Where the elements of a stream are: a file, folder, glob, `-` or `kafka://...`."""
 
     iri: str
     path: str
@@ -44,7 +46,8 @@ def stream_source(text: str) -> StreamSource:
 
 def graph_source(text: str, option: str) -> GraphSource:
     """`PATH` for the default graph, or `GRAPH=PATH`."""
-    graph, path = (None, text) if text == STANDARD or Path(text).exists() else _split(text)
+    is_path = text == STANDARD or is_address(text) or Path(text).exists()
+    graph, path = (None, text) if is_path else _split(text)
     if not path:
         raise OptionError(f"{option} {text}: the path is missing; write PATH or GRAPH=PATH")
     return GraphSource(None if graph is None else named_iri(graph, "graph"), path)
@@ -64,6 +67,8 @@ def _split(text: str) -> tuple[str | None, str]:
 
 
 def _means_files(path: str) -> bool:
+    if is_address(path):
+        return True
     try:
         return path == STANDARD or Path(path).exists() or (glob.has_magic(path) and bool(glob.glob(path, recursive=True)))
     except (OSError, ValueError):
@@ -73,6 +78,9 @@ def _means_files(path: str) -> bool:
 def check_path(path: str, option: str, *, may_come: bool = False) -> None:
     """Complains about a path that means nothing, before anything runs; with `may_come`, a glob may match nothing yet."""
     if path == STANDARD or (may_come and glob.has_magic(path)):
+        return
+    if is_address(path):
+        kafka_source(path)
         return
     try:
         next(files_of(path, any_ending=True), None)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from millstream.cli.run.options import RunOptions
+from millstream.connect.kafka.options import shown
 from millstream.errors import OptionError
 from millstream.ingest import Columns
 from millstream.ingest.chunk import known
@@ -97,17 +98,17 @@ def _asked(options: RunOptions) -> dict[str, Any]:
     """What must stay the same, by the words that say what differs."""
     return {
         "queries": [query.text for query in options.queries],
-        "streams": [[source.iri, source.path] for source in options.streams],
+        "streams": [[source.iri, shown(source.path)] for source in options.streams],
         "datasets": [[source.graph, source.path] for source in options.datasets],
-        "changes": [[source.graph, source.path] for source in options.changes],
+        "changes": [[source.graph, shown(source.path)] for source in options.changes],
         "times of elements": [options.time, options.changes_time],
         "elements": options.element,
         "formats of input": options.input_format,
         "lateness": options.lateness_ms,
         "largest jump": options.max_jump_ms,
-        "output": options.output,
+        "output": options.output and shown(options.output),
         "format": options.format.value,
-        "dead letters": options.dead_letter,
+        "dead letters": options.dead_letter and shown(options.dead_letter),
     }
 
 

@@ -16,10 +16,12 @@ import pyarrow as pa
 from pyoxigraph import Literal
 
 from millstream.cli.run.options import RunOptions, RunQuery
+from millstream.connect.kafka.options import is_address, shown
+from millstream.language.algebra import Form
 from millstream.output import DeadLetters, Sink
 from millstream.output.files import STANDARD
 from millstream.output.formats import sink_of
-from millstream.output.sink import NUMBERS
+from millstream.output.sink import NUMBERS, TransactionalSink
 from millstream.rdf import Rejected
 
 
@@ -76,8 +78,12 @@ class Run:
         for path, of in zip(self._paths, [queries] if self._is_shared else [[query] for query in queries], strict=True):
             # Where queries mean different things by a prefix, the first that is listed has it.
             prefixes = {prefix: iri for query in reversed(of) for prefix, iri in query.query.prefixes}
-            sink = sink_of(self.options.format, path, _columns(of), prefixes)
-            sink.open(found.get(path))
+            sink: Sink
+            if is_address(path):
+                sink = _topic_sink(path, of[0], transactional=self.options.checkpoint is not None)
+            else:
+                sink = sink_of(self.options.format, path, _columns(of), prefixes)
+            sink.open(found.get(shown(path)))
             self.sinks.append(sink)
 
     @property
@@ -114,10 +120,16 @@ class Run:
     def commit(self) -> dict[str, str]:
         """Has everything written so far last; gives where each output is, for a checkpoint."""
         if self._positions is None:
-            found = {path: sink.commit() for path, sink in zip(self._paths, self.sinks, strict=True)}
+            found = {shown(path): sink.commit() for path, sink in zip(self._paths, self.sinks, strict=True)}
             found[_LETTERS] = self.dead_letters.commit()
             self._positions = {name: position.decode("latin-1") for name, position in found.items()}
         return self._positions
+
+    def settle(self) -> None:
+        """What the last commit gave is kept: outputs that waited for it may show what it covers."""
+        for sink in self.sinks:
+            if isinstance(sink, TransactionalSink):
+                sink.settle()
 
     def close(self) -> None:
         """Completes all outputs, also where some cannot be completed."""
@@ -130,6 +142,12 @@ class Run:
 
 
 _LETTERS = "dead letters"
+
+
+def _topic_sink(path: str, query: RunQuery, *, transactional: bool) -> Sink:
+    from millstream.connect.kafka.sink import kafka_sink
+
+    return kafka_sink(path, query.variables, construct=query.query.form is Form.CONSTRUCT, transactional=transactional)
 
 
 def _columns(queries: Sequence[RunQuery]) -> tuple[str, ...]:

@@ -89,6 +89,7 @@ class _Embedded:
             self._take()
         if self._checkpoint is not None:
             self._checkpoint.save(self._open_end or self._state())
+            self._run.settle()
         self._engine.finish()
         self._take()
 
@@ -171,6 +172,7 @@ class _Embedded:
         self._take()
         if self._checkpoint is not None and (now >= self._next_checkpoint or self._run.stop.is_set()):
             self._checkpoint.save(self._state())
+            self._run.settle()
             self._next_checkpoint = time.monotonic() + self._options.checkpoint_every_ms / 1000
         self._run.check()
 

@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 from millstream.cli.queries import read_query
 from millstream.cli.run.arguments import GraphSource, StreamSource, check_path
 from millstream.cli.terminal import note
+from millstream.connect.kafka.options import is_address, shown
 from millstream.errors import OptionError
 from millstream.language import algebra
 from millstream.language.algebra import Form
@@ -66,6 +67,10 @@ class RunOptions:
         """Where answers go: one file for one query, files named after several in a folder, or standard output for all."""
         if self.output is None or self.output == STANDARD:
             return [STANDARD]
+        if is_address(self.output):
+            if len(self.queries) > 1:
+                raise OptionError(f"--output {shown(self.output)}: {len(self.queries)} queries need a topic each")
+            return [self.output]
         is_folder = self.output.endswith(("/", os.sep)) or Path(self.output).is_dir()
         if not is_folder and len(self.queries) == 1:
             return [self.output]
@@ -97,6 +102,10 @@ def choose_format(name: str | None, output: str | None) -> OutputFormat:
     """What was asked for, else what the output's name tells, else a table for people and CSV for programs."""
     if name is None and output in (None, STANDARD) and sys.stdout.isatty():
         return OutputFormat.TABLE
+    if output is not None and is_address(output):
+        if name is not None:
+            raise OptionError("--format: answers to Kafka have none; its option mode says what a message is")
+        return OutputFormat.NDJSON
     return named_output(name, output or STANDARD)
 
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 from millstream.cli.run.arguments import GraphSource, StreamSource
 from millstream.cli.run.options import RunOptions
+from millstream.connect.kafka.options import is_address
+from millstream.connect.kafka.source import kafka_source
 from millstream.ingest import Chunk, Files, Source, Want
 from millstream.ingest.sources import Position, Reading, parts_in
 from millstream.output.files import STANDARD
@@ -29,6 +31,15 @@ def wall_clock_ms() -> int:
 def want_of(source: StreamSource | GraphSource, number: int, options: RunOptions, on_rejected: OnRejected) -> Want:
     """What is wanted of a source; the number keeps its blank nodes apart from those of others."""
     is_stream = isinstance(source, StreamSource)
+    if is_address(source.path):
+        # What its address says comes first; what is said of all streams is about those that can have it.
+        return Want(
+            on_rejected=None if options.strict else on_rejected,
+            limits=options.limits,
+            changes=not is_stream,
+            graphs=not is_stream,
+            blank_prefix=f"s{number}",
+        )
     standard = STANDARD_FORMAT if is_stream and source.path == STANDARD else None
     return Want(
         (options.input_format or standard) if is_stream else None,
@@ -45,6 +56,9 @@ def want_of(source: StreamSource | GraphSource, number: int, options: RunOptions
 
 def source_of(source: StreamSource | GraphSource, options: RunOptions, arrived: threading.Event) -> Source:
     """Where a source's chunks come from; `arrived` is set when some have come that were waited for."""
+    if is_address(source.path):
+        defaults = {"format": options.input_format, "time": options.time, "element": options.element}
+        return kafka_source(source.path, defaults, follow=options.follow, idle_s=options.idle_ms / 1000)
     return StandardSource(arrived) if source.path == STANDARD else Files(source.path, follow=options.follow)
 
 

@@ -29,6 +29,7 @@ from millstream.errors import OptionError
 from millstream.ingest.parts import Part
 from millstream.rdf.formats import Format
 from millstream.rdf.grouping import (
+    MESSAGE,
     by_document,
     by_file,
     by_graph_of_document,
@@ -53,6 +54,10 @@ class Choice:
 
 def choice_of(part: Part, element: str | None, time: TimeOption | None, *, messages: bool = False) -> Choice:
     """What the options say, or else the part's format; `messages` if it is a message log."""
+    if element == MESSAGE or (time is not None and time.kind.is_of_messages):
+        raise OptionError(
+            f"{part.name}: element 'message' and the times 'timestamp' and 'header:NAME' are for messages of a broker"
+        )
     if part.format.is_table:
         if element not in (None, "line"):
             raise OptionError(f"element {element!r} is not for tables: use the column element, or 'line'")

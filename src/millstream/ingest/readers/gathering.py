@@ -49,13 +49,13 @@ def read_groups(part: Part, groups: Iterator[Group], choice: Choice, timing: Tim
 def _timed(part: Part, groups: Iterator[Group], choice: Choice, timing: Timing, named: bool) -> Iterator[Entry]:
     for group in groups:
         if choice.time.rate is not None:
-            yield Entry(_statements(group.quads, named))
+            yield Entry(statements_of(group.quads, named))
         elif (found := timing.timed(group, part.rejections)) is not None:
             quads, at_ms = found
-            yield Entry(_statements(quads, named), at_ms)
+            yield Entry(statements_of(quads, named), at_ms)
 
 
-def _statements(quads: list[Quad], named: bool) -> Sequence[Quad | Triple]:
+def statements_of(quads: list[Quad], named: bool) -> Sequence[Quad | Triple]:
     """The triples of an element, each once, in the graph it first was in."""
     if named:
         return quads if len(quads) < 2 else tuple({quad.triple: quad for quad in reversed(quads)}.values())[::-1]
@@ -100,6 +100,16 @@ def read_changes_of(part: Part, changes: Iterator[Change], rate: Fraction | None
         for change in changes
     )
     return gathered(entries, part, rate=rate, graphs=True)
+
+
+def encode_entries(
+    entries: Sequence[Entry], rejections: Rejections, dictionary: Dictionary, summary: Summary | None, *, graphs: bool
+) -> Columns:
+    """Entries that are all there, at once; `graphs` if it matters which graph a triple was in."""
+    waiting = _Waiting(rejections, None, graphs)
+    for entry in entries:
+        waiting.add(entry)
+    return waiting.encode(dictionary, summary)
 
 
 def gathered(entries: Iterator[Entry], part: Part, *, rate: Fraction | None, graphs: bool) -> Iterator[Chunk]:

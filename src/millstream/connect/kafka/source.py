@@ -1,0 +1,268 @@
+"""Topics as a source: every partition is a lane, read by one consumer that is told where to go on.
+
+Positions are ours and part of an engine's snapshot; nothing is committed to the servers. Reading ends with the messages that
+were there when it began, unless they are followed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from millstream.connect.kafka import client
+from millstream.connect.kafka.options import EARLIEST, Address, address, read_address, starting_offsets
+from millstream.errors import OptionError
+from millstream.ingest.chunk import Chunk, Want
+from millstream.ingest.columns import Columns
+from millstream.ingest.lanes import Lanes, LaneState, pack_position, unpack_position
+from millstream.ingest.messages import Lane, MessageReader, Messages
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.scanning.summary import Summary
+
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer
+
+_TOGETHER = 10_000
+_POLL_S = 0.05
+_MOST_WAITING = 200_000
+"""Elements of a partition that is ahead of others, beyond which it is not fetched."""
+_NEW_PARTITIONS_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaSource:
+    """Messages of topics; what `Engine.read` is told of format, time and element comes first."""
+
+    at: Address
+    format: str | None = None
+    time: str | None = None
+    element: str | None = None
+    base: str | None = None
+    starting_offsets: str | dict[str, dict[int, int]] = EARLIEST
+    follow: bool = False
+    idle_s: float = 10.0
+    """How long a partition without news holds the others back, where they are followed."""
+    new_partitions_s: float = field(default=_NEW_PARTITIONS_S, repr=False)
+
+    def chunks(self, want: Want, since: bytes | None = None) -> Iterator[Chunk]:
+        """What the topics have, or get."""
+        if want.changes:
+            raise OptionError(f"{self.at.name}: changes are read from topics by kafka(..., changes=...)")
+        reader = MessageReader(
+            want.format or self.format,
+            want.time or self.time,
+            want.element or self.element,
+            want.base or self.base,
+            want.limits,
+            graphs=want.graphs,
+        )
+        return _Reading(self, reader, want).chunks(since)
+
+
+def kafka(
+    servers: str,
+    topic: str | list[str],
+    *,
+    format: str | None = None,
+    time: str | None = None,
+    element: str | None = None,
+    base: str | None = None,
+    follow: bool = False,
+    idle_s: float = 10.0,
+    starting_offsets: object = EARLIEST,
+    options: Mapping[str, object] | None = None,
+) -> KafkaSource:
+    """Topics of Kafka as a source for `Engine.read`: what is there now, or with `follow` also what comes later.
+
+    `format`: that of the messages; else their header `content-type` tells it. `time`: `timestamp` (default), `header:NAME`,
+    `prov` or `predicate:<iri>`. `element`: `message` (default), `graph`, `line` or `subject`. `options` are those of the
+    client, by the names of librdkafka.
+    """
+    MessageReader(format, time, element, base)  # complains at once
+    at = address(servers, topic, options)
+    return KafkaSource(at, format, time, element, base, _offsets(starting_offsets), follow, idle_s)
+
+
+_offsets = starting_offsets
+
+
+def kafka_source(
+    path: str, defaults: Mapping[str, str | None] | None = None, *, follow: bool = False, idle_s: float = 10.0
+) -> KafkaSource:
+    """The source that a `kafka://` address means; `defaults` are options of which it says nothing, where they fit."""
+    at, options = read_address(path)
+    found: dict[str, Any] = {name: options.get(name) for name in ("format", "time", "element", "base")}
+    for name, value in (defaults or {}).items():
+        if found.get(name) is None and value is not None and _fits(name, value):
+            found[name] = value
+    MessageReader(**found)  # complains at once
+    offsets = starting_offsets(options.get("startingOffsets", EARLIEST))
+    return KafkaSource(at, **found, starting_offsets=offsets, follow=follow, idle_s=idle_s)
+
+
+def _fits(name: str, value: str) -> bool:
+    try:
+        given: dict[str, Any] = {name: value}
+        MessageReader(**given)
+    except OptionError:
+        return False
+    return True
+
+
+class _LaneChunk(Chunk):
+    """Messages as they came; which elements may be handed on is known when it is encoded, and so is the position."""
+
+    def __init__(self, lanes: Lanes, messages: Messages | None, want: Want) -> None:
+        super().__init__(self._take, is_idle=messages is None)
+        self.is_placed = True
+        self._lanes = lanes
+        self._messages = messages
+        self._want = want
+        self._place = lanes.position()
+
+    def _take(self, dictionary: Dictionary, summary: Summary | None) -> Columns:
+        columns = self._lanes.take(self._messages, dictionary, summary, self._want.on_rejected)
+        # Something was still there to be handed on.
+        self.is_idle = self._messages is None and not columns.elements
+        self._place = self._lanes.position()
+        self._messages = None
+        return columns
+
+    @property
+    def position(self) -> bytes:
+        return pack_position(self._place)
+
+
+class _Reading:
+    """One reading of a source."""
+
+    def __init__(self, source: KafkaSource, reader: MessageReader, want: Want) -> None:
+        self._source = source
+        self._at = source.at
+        self._reader = reader
+        self._want = want
+        self._trouble = client.Trouble(source.at.name)
+        self._numbers: dict[tuple[str, int], int] = {}
+        self._ends: dict[int, int] = {}
+        self._paused: set[int] = set()
+
+    def chunks(self, since: bytes | None) -> Iterator[Chunk]:
+        source, prefix = self._source, self._want.blank_prefix or ""
+        with self._consumer() as consumer:
+            before = unpack_position(since, prefix) if since else {}
+            states = {lane: state for lane, state in before.items() if lane.topic in self._at.topics}
+            lanes = Lanes(self._reader, states, source.idle_s if source.follow else None)
+            self._begin(consumer, lanes, bool(since))
+            look_at = time.monotonic() + source.new_partitions_s
+            while not lanes.has_ended:
+                if source.follow and time.monotonic() >= look_at:
+                    self._begin(consumer, lanes, True)
+                    look_at = time.monotonic() + source.new_partitions_s
+                yield _LaneChunk(lanes, self._poll(consumer, lanes), self._want)
+                self._hold_back(consumer, lanes)
+
+    @contextmanager
+    def _consumer(self) -> Iterator[Consumer]:
+        consumer = client.consumer(self._at, self._trouble)
+        try:
+            yield consumer
+        finally:
+            consumer.close()
+
+    # Where to begin and to end ----------------------------------------------------------------------------------------
+
+    def _begin(self, consumer: Consumer, lanes: Lanes, goes_on: bool) -> None:
+        """Assigns the partitions that are not read yet; all that came after the first are read from their beginning."""
+        topic_partition = client.library().TopicPartition
+        known = lanes.position()
+        assigned = []
+        for topic, partition in client.partitions(consumer, self._at, self._trouble):
+            if (topic, partition) in self._numbers:
+                continue
+            lane = Lane(topic, partition, self._want.blank_prefix or "")
+            low, high = client.ends(consumer, self._at, topic, partition)
+            state = known.get(lane)
+            if state is None:
+                begin = low if goes_on else self._first_offset(topic, partition, low, high)
+                state = LaneState(begin, seen=begin)
+            number = lanes.add(lane, state)
+            self._numbers[topic, partition] = number
+            assigned.append(topic_partition(topic, partition, state.offset))
+            if not self._source.follow:
+                self._ends[number] = high
+                if state.offset >= high:
+                    lanes.end(number)
+        if assigned:
+            consumer.incremental_assign(assigned)
+
+    def _first_offset(self, topic: str, partition: int, low: int, high: int) -> int:
+        given = self._source.starting_offsets
+        if isinstance(given, str):
+            return low if given == EARLIEST else high
+        offset = given.get(topic, {}).get(partition, -2)
+        return low if offset == -2 else high if offset == -1 else offset
+
+    # Messages ---------------------------------------------------------------------------------------------------------
+
+    def _poll(self, consumer: Consumer, lanes: Lanes) -> Messages | None:
+        first = consumer.poll(_POLL_S)
+        self._trouble.check()
+        if first is None:
+            return None
+        polled: list[Any] = [first, *consumer.consume(_TOGETHER, 0)]
+        found = [message for message in polled if not self._is_news(message, lanes)]
+        places = [self._numbers[message.topic(), message.partition()] for message in found]
+        for number, message in zip(places, found, strict=True):
+            if message.offset() + 1 >= self._ends.get(number, 1 << 62):
+                lanes.end(number)
+        if self._ends:
+            inside = [message.offset() < self._ends[number] for number, message in zip(places, found, strict=True)]
+            found = [message for message, is_inside in zip(found, inside, strict=True) if is_inside]
+            places = [number for number, is_inside in zip(places, inside, strict=True) if is_inside]
+        return messages_of(lanes.lanes, places, found) if found else None
+
+    def _is_news(self, message: Any, lanes: Lanes) -> bool:
+        """Whether it is no message but says something: that a partition has no more, or what is wrong."""
+        error = message.error()
+        if error is None:
+            return False
+        number = self._numbers.get((message.topic(), message.partition()))
+        if error.code() == client.library().KafkaError._PARTITION_EOF:
+            if number is not None and number in self._ends:
+                lanes.end(number)
+        elif not error.retriable():
+            client.failed(f"{message.topic()}/{message.partition()}", error)
+        return True
+
+    def _hold_back(self, consumer: Consumer, lanes: Lanes) -> None:
+        """Does not fetch what would only wait for other partitions."""
+        if len(self._numbers) < 2:
+            return
+        topic_partition = client.library().TopicPartition
+        for (topic, partition), number in self._numbers.items():
+            waiting = lanes.waiting(number)
+            if waiting > _MOST_WAITING and number not in self._paused:
+                consumer.pause([topic_partition(topic, partition)])
+                self._paused.add(number)
+            elif waiting < _MOST_WAITING // 2 and number in self._paused:
+                consumer.resume([topic_partition(topic, partition)])
+                self._paused.remove(number)
+
+
+def messages_of(lanes: list[Lane], numbers: list[int], found: list[Any]) -> Messages:
+    """What a consumer gave, as columns."""
+    stamps = [message.timestamp() for message in found]
+    return Messages(
+        lanes,
+        np.array(numbers, np.int64),
+        np.array([message.offset() for message in found], np.int64),
+        [message.value() for message in found],
+        np.array([at_ms if kind else -1 for kind, at_ms in stamps], np.int64),
+        lambda place: found[place].key(),
+        lambda place: found[place].headers() or (),
+    )

@@ -1,0 +1,92 @@
+"""Messages whose texts are N-Triples or N-Quads to columns of ids: many at a time, each a document by itself.
+
+Lines are counted in each message from 1, and labels of blank nodes mean nodes of that message only: so which messages come
+together changes nothing.
+"""
+
+import numpy as np
+
+cimport numpy as cnp
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_Check, PyBytes_GET_SIZE
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memchr
+
+from millstream.kernels.scanning.scanner cimport Scanner
+
+cnp.import_array()
+
+
+cdef inline bint has_label(const uint8_t *p, int64_t n) noexcept nogil:
+    """Whether there may be a blank node in a text."""
+    cdef const uint8_t *end = p + n
+    while True:
+        p = <const uint8_t *>memchr(p, c'_', end - p)
+        if p == NULL or p + 1 >= end:
+            return False
+        if p[1] == c':':
+            return True
+        p += 1
+
+
+cdef class MessageScanner(Scanner):
+    """Reads messages; it can read as many batches of them as there are."""
+
+    def messages(self, list values not None, scope_of not None, bint whole):
+        """The statements of messages, each bytes, or None if it has no text.
+
+        Gives them with, for each, the place of its message; for each message how many statements it has, those left out
+        included; and errors as (message, line, column, reason, text). `whole`: a message with an error has no statements.
+        `scope_of` is asked for the scope of a message's blank nodes by its place.
+        """
+        cdef cnp.npy_intp count = len(values)
+        cdef cnp.ndarray sizes = cnp.PyArray_ZEROS(1, &count, cnp.NPY_INT64, 0)
+        cdef int64_t *size = <int64_t *>cnp.PyArray_DATA(sizes)
+        cdef int64_t i, n, rows, statements
+        cdef const uint8_t *p
+        if self.busy or self.carried:
+            raise RuntimeError("a scanner was fed while it was reading")
+        self.busy = True
+        try:
+            errors = []
+            found = []
+            self.rows = 0
+            for i in range(count):
+                value = values[i]
+                if value is None:
+                    continue
+                if not PyBytes_Check(value):
+                    raise TypeError(f"a message is bytes, got {type(value).__name__}")
+                p = <const uint8_t *>PyBytes_AS_STRING(value)
+                n = PyBytes_GET_SIZE(value)
+                if n >= 3 and p[0] == 0xEF and p[1] == 0xBB and p[2] == 0xBF:
+                    p += 3
+                    n -= 3
+                if not n:
+                    continue
+                if has_label(p, n):
+                    self.enter_scope(scope_of(i))
+                rows, statements = self.rows, self.statements
+                self.lines = 0
+                self.sign = i
+                self.scan_text(p, n, errors)
+                if errors:
+                    found += [(i, *error) for error in errors]
+                    errors.clear()
+                    if whole:
+                        self.rows, self.statements = rows, statements
+                size[i] = self.statements - statements
+            return self.take_columns([]), self.column(6), sizes, found
+        finally:
+            self.busy = False
+
+    cdef int scan_text(self, const uint8_t *p, int64_t n, list errors) except -1:
+        """Reads a whole text, which need not end with a line end."""
+        if p[n - 1] == c'\n':
+            self.scan_lines(p, p + n, errors)
+        else:
+            self.keep(p, n)
+            self.keep(b"\n", 1)
+            n, self.carried = self.carried, 0
+            self.scan_lines(self.carry.data, self.carry.data + n, errors)
+        self.after_return = False
+        return 0

@@ -1,0 +1,139 @@
+"""`millstream run` from topics to topics: in one go, and killed again and again."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from millstream.cli.main import app
+from tests.connect.mock_kafka import MockKafka
+from tests.connect.real_kafka import RealKafka
+
+STREAM = "http://e/s"
+QUERY = f"SELECT ?s (COUNT(*) AS ?n) WHERE {{ STREAM <{STREAM}> [RANGE 10ms] {{ ?s <http://e/p> ?o }} }} GROUP BY ?s"
+
+
+def triple(subject: object, value: object) -> str:
+    return f'<http://e/{subject}> <http://e/p> "{value}" .'
+
+
+@pytest.fixture
+def query(tmp_path: Path) -> str:
+    path = tmp_path / "count.rq"
+    path.write_text(QUERY)
+    return str(path)
+
+
+def test_from_a_topic_to_a_file_and_to_a_topic(query: str, tmp_path: Path) -> None:
+    cluster = MockKafka()
+    for number in range(40):
+        cluster.send("in", triple(number % 3, number), number + 1, number % 2)
+    cluster.flush()
+    source = f"kafka://{cluster.servers}/in?format=ntriples"
+    files, topics = str(tmp_path / "answers.ndjson"), f"kafka://{cluster.servers}/out?key=s"
+    for output in (files, topics):
+        command = ["run", query, "--engine", "embedded", "--stream", f"{STREAM}={source}", "--output", output]
+        result = CliRunner().invoke(app, command)
+        assert result.exit_code == 0, result.output
+    written = [json.loads(line) for line in Path(files).read_text().splitlines()]
+    sent = [json.loads(message.value()) for message in cluster.messages("out")]
+    assert len(written) > 40
+
+    def key(row: dict[str, object]) -> str:
+        return json.dumps(row, sort_keys=True)
+
+    assert sorted(map(key, written)) == sorted(map(key, sent))
+
+
+def test_bad_addresses(query: str) -> None:
+    for source, said in (
+        ("kafka://h:1/", "topic is missing"),
+        ("kafka://h:1/t?color=red", "no option 'color'"),
+        ("kafka://u:hunter2@h:1/t", "no user or password"),
+        ("kafka://h:1/t?time=rate:5", "not for messages"),
+    ):
+        result = CliRunner().invoke(app, ["run", query, "--engine", "embedded", "--stream", f"{STREAM}={source}"])
+        assert result.exit_code == 2
+        assert said in result.output.replace("\n", " ")
+        assert "hunter2" not in result.output
+
+
+def test_secrets_are_in_no_checkpoint(query: str, tmp_path: Path) -> None:
+    cluster = MockKafka()
+    cluster.send("in", triple(1, 1), 1)
+    cluster.flush()
+    source = f"kafka://{cluster.servers}/in?format=ntriples&kafka.client.id=hunter2"
+    folder = tmp_path / "checkpoint"
+    command = ["run", query, "--engine", "embedded", "--stream", f"{STREAM}={source}", "--checkpoint", str(folder)]
+    result = CliRunner().invoke(app, [*command, "--output", str(tmp_path / "answers.csv")])
+    assert result.exit_code == 0, result.output
+    kept = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    assert b"hunter2" not in kept
+    assert b"kafka.client.id" in kept
+
+
+@pytest.mark.slow
+def test_killed_again_and_again(broker: RealKafka, query: str, tmp_path: Path) -> None:
+    """The topic of answers is that of a run that never died, whenever the process, or the broker, was killed."""
+    chance = random.Random(7)
+    messages = [(triple(number % 5, number), 1 + number // 2, number % 2) for number in range(3000)]
+    for topic in ("killed-in", "killed-out", "whole-out"):
+        broker.topic(topic, 2 if topic == "killed-in" else 1)
+    source = f"{STREAM}=kafka://{broker.servers}/killed-in?format=ntriples"
+
+    def command(output: str) -> list[str]:
+        options = ["--stream", source, "--output", f"kafka://{broker.servers}/{output}", "--follow", "--idle", "1h"]
+        keep = ["--checkpoint", str(tmp_path / output), "--checkpoint-every", "50ms"]
+        return [sys.executable, "-m", "millstream", "run", query, "--engine", "embedded", *options, *keep]
+
+    def send(some: list[tuple[str, int, int]]) -> None:
+        for value, at_ms, partition in some:
+            broker.send("killed-in", value, at_ms, partition)
+        broker.flush()
+
+    for place in range(0, len(messages), 500):
+        process = subprocess.Popen(command("killed-out"), stderr=subprocess.DEVNULL)
+        send(messages[place : place + 250])
+        before, until = len(broker.messages("killed-out")), time.monotonic() + 30
+        while len(broker.messages("killed-out")) == before and time.monotonic() < until:
+            time.sleep(0.05)
+        if place == 1000:
+            broker.kill()
+            broker.start()
+        send(messages[place + 250 : place + 500])
+        time.sleep(chance.uniform(0, 0.3))
+        process.send_signal(signal.SIGKILL)
+        process.wait(30)
+    expected = run_through(command("whole-out"), broker, "whole-out", 1000)
+    found = run_through(command("killed-out"), broker, "killed-out", len(expected))
+    assert len(expected) > 1000
+    assert sorted(found) == sorted(expected)
+
+
+def run_through(command: list[str], broker: RealKafka, topic: str, least: int) -> list[bytes]:
+    """Lets a run go on until there is enough and nothing more comes; gives what the topic has then."""
+    found: list[bytes] = []
+    until = time.monotonic() + 60
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(command, stderr=said)
+        try:
+            while True:
+                time.sleep(2)
+                before, found = found, [message.value() for message in broker.messages(topic)]
+                if len(found) == len(before) and (len(found) >= least or time.monotonic() > until):
+                    return found
+                if process.poll() is not None:
+                    said.seek(0)
+                    pytest.fail(said.read().decode())
+        finally:
+            process.terminate()
+            process.wait(30)
