@@ -10,11 +10,12 @@ from pathlib import Path
 import httpx
 import pytest
 
+from millstream.cli.serve import with_source
 from millstream.engine import Engine
 from millstream.server import commands as c
 from millstream.server.commands import Command
 from millstream.server.limits import ServerLimits
-from millstream.server.settings import StreamSetting
+from millstream.server.settings import QuerySetting, StreamSetting
 from millstream.server.state import ServerState
 from tests.cli.running import element
 from tests.server.serving import STREAM, Serving, serving, triple, until
@@ -134,6 +135,29 @@ def test_a_followed_folder_is_read_once_across_restarts(tmp_path: Path) -> None:
         until(lambda: told(server)["answers"] == before["answers"] + 1)
         time.sleep(0.3)
         assert told(server)["answers"] == before["answers"] + 1
+
+
+def test_a_topic_of_kafka_is_read_once_across_restarts(tmp_path: Path) -> None:
+    pytest.importorskip("confluent_kafka", reason="topics need confluent-kafka (pip install 'millstream[kafka]')")
+    from tests.connect.mock_kafka import MockKafka
+
+    cluster = MockKafka()
+    for number in range(10):
+        cluster.send("in", triple(f"x{number}", number), number + 1)
+    cluster.flush()
+    setting = with_source(StreamSetting(STREAM, f"kafka://{cluster.servers}/in?format=ntriples"))
+    queries = (QuerySetting("all", ALL, "changes"),)
+    with serving(state=tmp_path / "state", streams=(setting,), queries=queries) as server:
+        until(lambda: told(server)["answers"] == 10)
+    for number in range(10, 20):
+        cluster.send("in", triple(f"x{number}", number), number + 1)
+    cluster.flush()
+    with serving(state=tmp_path / "state", streams=(setting,), queries=queries) as server:
+        until(lambda: told(server)["answers"] == 20)
+        time.sleep(0.3)
+        assert told(server) == {"elements": 20, "answers": 20}
+    # Addresses may hold secrets.
+    assert not any(cluster.servers.encode() in path.read_bytes() for path in (tmp_path / "state").iterdir())
 
 
 def test_the_clock_on_the_wall_moves_event_time_where_it_is_asked_to() -> None:

@@ -85,7 +85,7 @@ def _settings(
             found[name] = value
     given = [stream_source(text) for text in streams]
     listed = [*found.get("streams", ()), *(StreamSetting(source.iri, source.path, time) for source in given)]
-    found["streams"] = tuple(_with_source(stream) for stream in listed)
+    found["streams"] = tuple(with_source(stream) for stream in listed)
     sources = [graph_source(text, "--dataset") for text in datasets]
     found["datasets"] = (*found.get("datasets", ()), *(DatasetSetting(source.path, source.graph) for source in sources))
     for dataset in found["datasets"]:
@@ -100,7 +100,7 @@ def _settings(
     return Settings(**found)
 
 
-def _with_source(stream: Any) -> Any:
+def with_source(stream: Any) -> Any:
     """The same source that `millstream run --follow` would read."""
     check_path(stream.path, "--stream", may_come=True)
     if stream.path == STANDARD:

@@ -57,7 +57,8 @@ class Followed:
             limits=DATA_LIMITS,
             blank_prefix=f"s{number}",
         )
-        name = f"{stream.iri} {stream.path}"
+        # Its address may hold secrets, and may change.
+        name = stream.iri
         try:
             since = self._ask(lambda state: state.positions.get(name))
             for chunk in source.chunks(want, since):

@@ -117,6 +117,8 @@ class Storage:
             for number, path in self._files(kind):
                 if number != state.number:
                     path.unlink()
+        for path in self._folder.glob("snapshot-*.new"):
+            path.unlink()  # a server was killed while it wrote it
 
     def close(self) -> None:
         """Another server may have it."""
