@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 import socket
 import threading
 import time
@@ -191,6 +192,14 @@ def _hub(server: Serving) -> object:
     return server.server._uvicorn.config.app.state.service.hub  # type: ignore[union-attr]
 
 
+def test_streams_are_counted() -> None:
+    with serving({**LIMITS, "streams": 2}) as server:
+        for name in ("a", "b", "a"):
+            server.push(triple("x", 1), 1, stream=f"http://e/{name}")
+        found = server.http.post("/streams", params={"iri": "http://e/c", "at_ms": "1"}, content=triple("x", 1))
+        assert found.status_code == 429
+
+
 def test_answers_that_are_too_many_change_nothing() -> None:
     with serving(LIMITS) as server:
         server.register("SELECT * { STREAM <http://e/a> [ALL] { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } }", "many")
@@ -338,6 +347,44 @@ def test_parameters_that_mean_nothing_are_refused_with_what_is_wrong(
     found = server.http.post("/streams", params=params, content=triple("a", 1))
     assert found.status_code == 400
     assert said in found.json()["error"]
+
+
+WORDS = (
+    '\ud800 " < > { } ?x SELECT ASK CONSTRUCT [RANGE STREAM 1s] ALL] . \x00 \\u0000 _:b <http://e/p> "x"@en 5 1e400 \u00e4 # ^^ '
+    "FILTER ( ) GROUP BY COUNT(*) LIMIT OPTIONAL GRAPH ?g UNION FROM REGISTER AS INSERT DATA DELETE A D PREFIX : <http://e/>"
+).split(" ")
+TYPES = [
+    *(media_type for media_type, _ in HOSTILE_BODIES),
+    *("application/n-triples", "application/trig", "application/json", "", "application/n-quads; version=1.2-messages"),
+    *("application/sparql-update", "application/rdf-patch", "application/sparql-query", "application/x-www-form-urlencoded"),
+]
+
+
+def test_requests_of_random_words_are_refused_and_nothing_breaks(server: Serving) -> None:
+    chance = random.Random(5)
+
+    def words(most: int) -> str:
+        return " ".join(chance.choice(WORDS) for _ in range(chance.randrange(most)))
+
+    for _ in range(300):
+        body = words(30).encode("utf-8", "surrogatepass")
+        if chance.random() < 0.2:
+            body = json.dumps({"text": words(30), "name": "x", "output": chance.choice([None, words(2)])}).encode()
+        name = words(3).encode("utf-8", "replace").decode()
+        method, path, params = chance.choice(
+            [
+                ("POST", "/queries", {}),
+                ("POST", "/streams", {"iri": chance.choice([STREAM, name]), "at_ms": chance.choice(["5", name])}),
+                ("POST", "/streams", {"iri": STREAM, "element": chance.choice(["line", "graph", name])}),
+                ("PUT", "/datasets", {"graph": chance.choice(["http://e/g", name])}),
+                ("POST", "/update", {}),
+                ("POST", "/sparql", {"default-graph-uri": name}),
+            ]
+        )
+        kind = {"Content-Type": chance.choice(TYPES)}
+        found = server.http.request(method, path, params=params, content=body, headers=kind)
+        assert found.status_code < 500 or found.status_code == 501, (method, path, params, kind, body, found.text)
+    still_serves(server)
 
 
 def test_errors_have_one_shape(server: Serving) -> None:

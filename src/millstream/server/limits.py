@@ -22,6 +22,8 @@ class ServerLimits:
     """The text of a query."""
     queries: int = 1_000
     """Registered queries."""
+    streams: int = 10_000
+    """Streams that were ever pushed to."""
     connections: int = 4_096
     """Connections that are open at once, subscribers included."""
     subscribers: int = 2_048

@@ -66,6 +66,8 @@ class ServerState:
         self.queries: dict[str, Registered] = {}
         self.number = 0
         """The number of the last command."""
+        self.streams: set[str] = set()
+        """What was pushed to: the engine remembers a stream for ever."""
         self.positions: dict[str, bytes] = {}
         """How far sources were read, by their names."""
         self._do: dict[str, Callable[[Command], Any]] = {
@@ -150,6 +152,10 @@ class ServerState:
 
     def _push(self, command: Command) -> dict[str, Any]:
         options = command.options
+        if options["iri"] not in self.streams:
+            if len(self.streams) >= self.limits.streams:
+                raise TooManyError(f"there are {len(self.streams)} streams, which is the most this server takes.")
+            self.streams.add(options["iri"])
         rejected: list[Rejected] = []
         if _is_plain(command):
             try:
@@ -254,6 +260,7 @@ class ServerState:
             "number": self.number,
             "begun_with": list(self.begun_with),
             "queries": queries,
+            "streams": sorted(self.streams),
             "positions": positions,
             "engine": self.engine.snapshot(),
         }
@@ -267,6 +274,7 @@ class ServerState:
             lateness_ms, max_jump_ms = found["begun_with"]
             state = cls(Engine.restore(found["engine"]), limits, (lateness_ms, max_jump_ms))
             state.number = found["number"]
+            state.streams = set(found["streams"])
             state.positions = {name: bytes(position) for name, position in found["positions"]}
             for kept, query in zip(found["queries"], state.engine.queries, strict=True):
                 horizon = Horizon(limits.horizon_events, limits.horizon_bytes)

@@ -36,6 +36,9 @@ async def subscribe(request: Request) -> Response:
     service = service_of(request)
     service.allow(request, READ)
     known_parameters(request, "last_event_id")
+    if request.method == "HEAD":
+        await service.worker.ask(lambda state: state.named(request.path_params["name"]))
+        return Response(headers={name.decode(): value.decode() for name, value in _HEADERS})
     last = request.headers.get("last-event-id") or request.query_params.get("last_event_id")
     match = None if last is None else _ID.fullmatch(last.strip())
     if last and match is None:
