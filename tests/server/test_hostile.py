@@ -350,8 +350,8 @@ def test_parameters_that_mean_nothing_are_refused_with_what_is_wrong(
 
 
 WORDS = (
-    '\ud800 " < > { } ?x SELECT ASK CONSTRUCT [RANGE STREAM 1s] ALL] . \x00 \\u0000 _:b <http://e/p> "x"@en 5 1e400 \u00e4 # ^^ '
-    "FILTER ( ) GROUP BY COUNT(*) LIMIT OPTIONAL GRAPH ?g UNION FROM REGISTER AS INSERT DATA DELETE A D PREFIX : <http://e/>"
+    '\ud800 " < > { } ?x SELECT ASK CONSTRUCT [RANGE STREAM 1s] ALL] . \x00 \\u0000 _:b <http://e/p> "x"@en 5 1e400 \u00e4 '
+    "# ^^ FILTER ( ) GROUP BY COUNT(*) LIMIT OPTIONAL GRAPH ?g UNION FROM REGISTER AS INSERT DATA DELETE A D PREFIX : <http://e/>"
 ).split(" ")
 TYPES = [
     *(media_type for media_type, _ in HOSTILE_BODIES),
