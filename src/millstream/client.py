@@ -10,9 +10,9 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from time import monotonic, sleep
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -158,14 +158,17 @@ class Client:
     ) -> Iterator[Any]:
         """Changes of a query, beginning with a snapshot, or behind the change of an id; ends when the query is closed.
 
-        Where the connection breaks it resumes behind the last change it gave, for as long as `patience_s` without any
-        success. With `progress`, also the clock as it moves.
+        Where the connection breaks it resumes behind the last change it gave; if for `patience_s` it cannot, that raises.
+        With `progress`, also the clock as it moves.
         """
-        pause, tried = _FIRST_PAUSE_S, time.monotonic()
+        pause: float = _FIRST_PAUSE_S
+        failing_since: float | None = None
         while True:
             try:
                 for event in self._events(name, last_id):
-                    pause, tried = _FIRST_PAUSE_S, time.monotonic()
+                    if event["event"] == "open":
+                        pause, failing_since = _FIRST_PAUSE_S, None
+                        continue
                     if event["event"] == "closed":
                         # The server may only have been stopped, to go on later.
                         self.query(name)
@@ -178,12 +181,13 @@ class Client:
             except ClientError as error:
                 if error.status == 404:
                     return
-                if (error.status and error.status < 500) or time.monotonic() - tried > patience_s:
+                if (error.status and error.status < 500) or _is_over(failing_since, patience_s):
                     raise
             except httpx.HTTPError as error:
-                if time.monotonic() - tried > patience_s:
+                if _is_over(failing_since, patience_s):
                     raise ClientError(f"the server cannot be reached: {error}") from error
-            time.sleep(pause)
+            failing_since = failing_since or monotonic()
+            sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_S)
 
     def _events(self, name: str, last_id: str | None) -> Iterator[dict[str, str]]:
@@ -195,6 +199,7 @@ class Client:
             if response.status_code != 200:
                 response.read()
                 _checked(response)
+            yield {"event": "open"}
             found = {"event": "message"}
             for line in response.iter_lines():
                 if not line:
@@ -205,6 +210,10 @@ class Client:
                 field, _, value = line.partition(":")
                 if field:
                     found[field] = value.removeprefix(" ")
+
+
+def _is_over(since: float | None, patience_s: float) -> bool:
+    return since is not None and monotonic() - since > patience_s
 
 
 def _event(event: dict[str, str]) -> Change | Progress:

@@ -68,7 +68,8 @@ def serving(limits: dict[str, int] | None = None, **settings: Any) -> Iterator[S
     """A server on a port that was free, until the block ends."""
     # Without one-off queries no second process is started.
     chosen = ServerLimits(**{"one_offs": 0, **(limits or {})})
-    server = MillstreamServer(Settings(port=0, limits=chosen, progress_ms=settings.pop("progress_ms", 50), **settings))
+    options = {"port": 0, "progress_ms": 50, **settings}
+    server = MillstreamServer(Settings(limits=chosen, **options))
     ready = threading.Event()
     thread = threading.Thread(target=server.run, args=(ready.set,), daemon=True)
     thread.start()

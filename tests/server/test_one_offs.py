@@ -7,6 +7,7 @@ import io
 import json
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -136,6 +137,16 @@ def test_the_engine_answers_while_a_one_off_query_runs(server: Serving) -> None:
         assert server.push('<http://e/a> <http://e/p> "1" .', number)["elements"] == 1
     assert not ended.is_set()
     thread.join()
+
+
+def test_blank_nodes_are_the_same_in_all_graphs_and_after_a_restart(tmp_path: Path) -> None:
+    trig = "_:x <http://e/p> 1 . <http://e/g> { _:x <http://e/q> 2 } _:h { _:x <http://e/r> 3 }"
+    asked = "ASK { ?x <http://e/p> 1 GRAPH <http://e/g> { ?x <http://e/q> 2 } GRAPH ?h { ?x <http://e/r> 3 } }"
+    with serving({"one_offs": 1}, state=tmp_path / "state") as server:
+        server.http.post("/datasets", content=trig, headers={"Content-Type": "application/trig"})
+        assert json.loads(ask(server, asked)[1])["boolean"] is True
+    with serving({"one_offs": 1}, state=tmp_path / "state") as server:
+        assert json.loads(ask(server, asked)[1])["boolean"] is True
 
 
 def test_a_mirror_that_died_is_started_again() -> None:

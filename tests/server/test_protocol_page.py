@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from millstream.server.limits import ServerLimits
@@ -54,6 +55,18 @@ def test_all_limits_and_settings_are_documented() -> None:
 def test_the_settings_that_are_shown_are_read() -> None:
     [shown] = [block for block in blocks_of(OPERATE) if block.kind == "toml"]
     assert set(tomllib.loads(shown.text)) - {"streams", "datasets", "queries", "limits"} <= set(_PLAIN)
+
+
+def test_the_description_has_every_path_and_method_of_the_server() -> None:
+    with serving() as server:
+        routes = server.server._uvicorn.config.app.routes  # type: ignore[union-attr]
+        served = {(route.path, method.lower()) for route in routes for method in route.methods - {"HEAD"}}
+        paths = {(path, method) for path, methods in described()["paths"].items() for method in methods}
+        assert served - paths == {("/", "get"), ("/sparql/", "get"), ("/sparql/", "post")}
+        assert paths <= served
+        assert server.http.get("/openapi.json").json() == described()
+        # The link that is printed leads somewhere.
+        assert "/queries/{name}/events" in httpx.get(server.server.url).text
 
 
 def test_the_table_of_paths_is_that_of_the_description() -> None:

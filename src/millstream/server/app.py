@@ -56,6 +56,7 @@ def _routes() -> list[Route]:
         Route("/datasets", datasets.post, methods=["POST"]),
         Route("/datasets", datasets.delete, methods=["DELETE"]),
         Route("/update", datasets.update, methods=["POST"]),
+        Route("/", operations.index, methods=["GET"]),
         Route("/metrics", operations.metrics, methods=["GET"]),
         Route("/health", operations.health, methods=["GET"]),
         Route("/openapi.json", operations.openapi, methods=["GET"]),

@@ -50,7 +50,8 @@ class Mirror:
 
     def load(self, lines: bytes) -> None:
         """Quads in N-Quads syntax."""
-        self.store.load(lines, format=ox.RdfFormat.N_QUADS)
+        # Not by `load`, which would make other blank nodes of the same label in every call.
+        self.store.extend(ox.parse(lines, format=ox.RdfFormat.N_QUADS, lenient=True))
 
     def change(self, numbered: Numbered) -> None:
         """A command that changed graphs of the engine; it was taken, so it is well-formed."""

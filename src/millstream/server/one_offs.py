@@ -45,6 +45,8 @@ class MirrorProcess:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "millstream.server.mirror", str(theirs.fileno())],
             pass_fds=(theirs.fileno(),),
+            # No threads but its own: it forks.
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

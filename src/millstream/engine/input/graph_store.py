@@ -14,7 +14,6 @@ import numpy as np
 from millstream.engine.input.datasets import Triples
 from millstream.engine.input.input_events import GraphChange
 from millstream.engine.input.loading import changes_made
-from millstream.engine.options import graph_iri
 from millstream.ingest import Chunk
 from millstream.kernels.matching.elements import Intake
 
@@ -25,7 +24,7 @@ _TOGETHER = 10_000
 
 
 class GraphStore:
-    """The graphs of an engine; where others may call that too, its lock is held."""
+    """The graphs of an engine, by their names as `sizes` has them; where others may call that too, its lock is held."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -37,7 +36,7 @@ class GraphStore:
 
     def statements(self, graph: str | None) -> Iterator[bytes]:
         """The triples of a graph in N-Triples, some lines at a time."""
-        triples = self._triples(graph_iri(graph))
+        triples = self._triples(graph)
         for first in range(0, len(triples), _TOGETHER):
             texts = self._core.dictionary.texts(triples[first : first + _TOGETHER].ravel())
             terms = iter(texts)
@@ -52,14 +51,13 @@ class GraphStore:
                 raise columns.fault
         new = np.concatenate([columns.triples for columns in found] or [np.empty((0, 3), np.int64)])
         kept = set(map(tuple, new.tolist()))
-        old = self._triples(graph_iri(graph))
+        old = self._triples(graph)
         gone = old[[tuple(row) not in kept for row in old.tolist()]] if len(old) else old
-        self._make(graph_iri(graph), gone, new)
+        self._make(graph, gone, new)
 
     def clear(self, graph: str | None) -> None:
         """A graph has no triples any more."""
-        name = graph_iri(graph)
-        self._make(name, self._triples(name), np.empty((0, 3), np.int64))
+        self._make(graph, self._triples(graph), np.empty((0, 3), np.int64))
 
     def _triples(self, name: str | None) -> Triples:
         graph = self._core.graphs.get(name)
