@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from millstream.errors import OptionError
+from millstream.limits import Limits
 from millstream.server.tokens import Tokens, UnauthorizedError, read_tokens
 from tests.server.serving import PATIENCE_S, SEEN, STREAM, Serving, serving, triple, until
 
@@ -410,6 +411,20 @@ def test_a_fault_of_the_engine_is_undone_and_told_without_a_trace(tmp_path: Path
         assert server.push(triple("c", 1), 3)["elements"] == 1
         found = server.http.get("/queries/seen/answers", headers={"Accept": "text/csv"})
         assert sorted(found.text.split("\r\n")[1:-1]) == ["http://e/a,1", "http://e/c,1"]
+
+
+def test_an_engine_that_stops_goes_on_without_what_stopped_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("millstream.server.serving.DATA_LIMITS", Limits(change_rows=2_000))
+    with serving(LIMITS, state=tmp_path / "state") as server:
+        server.register("SELECT * { STREAM <http://e/a> [ALL] { ?a ?b ?c . ?d ?b ?f . ?g ?b ?i } }", "many")
+        server.push(triple("a", 1), 1)
+        body = "\n".join(triple("b", number) for number in range(50))
+        found = server.http.post("/streams", params={"iri": STREAM, "at_ms": "2"}, content=body)
+        assert (found.status_code, "rows" in found.json()["error"]) == (413, True)
+        assert server.push(triple("a", 2), 3)["elements"] == 1
+        assert server.http.get("/queries/many").json()["answers"] == 8
+    with serving(LIMITS, state=tmp_path / "state") as server:
+        assert server.http.get("/queries/many").json()["answers"] == 8
 
 
 def test_a_log_that_cannot_be_written_ends_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
