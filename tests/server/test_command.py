@@ -103,7 +103,8 @@ def test_a_file_of_settings_that_means_nothing_is_refused_with_its_place(tmp_pat
 
 def test_a_damaged_state_is_told_with_its_place(tmp_path: Path) -> None:
     configured(tmp_path)
-    Process("serve.toml", cwd=tmp_path).stop()
+    with serving(state=tmp_path / "state"):
+        pass
     [snapshot] = (tmp_path / "state").glob("snapshot-*")
     snapshot.write_bytes(snapshot.read_bytes()[:-10])
     assert snapshot.name in failed("serve", str(tmp_path / "serve.toml"), "--port", "0")

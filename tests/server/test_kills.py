@@ -197,7 +197,7 @@ def _wait(true: Any) -> None:
 
 @pytest.mark.slow
 def test_a_server_that_is_killed_tells_what_one_that_never_died_tells(tmp_path: Path) -> None:
-    killed_at_random(tmp_path, 3, 1)
+    killed_at_random(tmp_path, 2, 1)
 
 
 @pytest.mark.long
