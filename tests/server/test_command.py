@@ -110,7 +110,8 @@ def test_a_damaged_state_is_told_with_its_place(tmp_path: Path) -> None:
     assert snapshot.name in failed("serve", str(tmp_path / "serve.toml"), "--port", "0")
 
 
-def test_watch_shows_answers_as_they_come_and_closes_its_query(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_watch_shows_answers_as_they_come_and_closes_its_query(tmp_path: Path, number: int) -> None:
     (tmp_path / "seen.rq").write_text(SEEN)
     with serving() as server:
         watching = subprocess.Popen(
@@ -124,7 +125,7 @@ def test_watch_shows_answers_as_they_come_and_closes_its_query(tmp_path: Path) -
             assert watching.stdout.readline() == "5\t+1\thttp://e/a\t1\n"
             client.push(STREAM, triple("b", 1), 1500)
             assert watching.stdout.readline() == "1005\t-1\thttp://e/a\t1\n"
-            watching.send_signal(signal.SIGINT)
+            watching.send_signal(number)
             assert watching.wait(PATIENCE_S) == 130
             watching.stdout.close()
             assert client.queries() == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,9 @@ def watch_query(url: str, query: str, token: str | None) -> None:
         with Client(url, token) as client:
             name, is_ours = _registered(client, query)
             try:
+                for number in (signal.SIGTERM, signal.SIGHUP):
+                    # Also then the query is closed.
+                    signal.signal(number, signal.default_int_handler)
                 _show(client, name)
             except KeyboardInterrupt:
                 code = INTERRUPTED
@@ -88,7 +92,7 @@ class _Rows:
         return tuple(row[name]["value"] if name in row else "" for name in self.variables)
 
     def table(self, height: int) -> Table:
-        found = Table(*self.variables, title=f"{shown_time(self.at_ms)}, {sum(self._counts.values())} answers", expand=False)
+        found = Table(*self.variables, title=f"{shown_time(self.at_ms)}, {sum(self._counts.values())} answers", min_width=40)
         rows = sorted(cells for cells, count in self._counts.items() for _ in range(count))
         for cells in rows[: max(1, height - 6)]:
             found.add_row(*(Text(cell) for cell in cells))
