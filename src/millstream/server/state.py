@@ -44,6 +44,22 @@ class Registered:
     """How many answers it has emitted."""
 
 
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """An answer set at a position, which is put into words where nobody waits for it."""
+
+    position: int
+    at_ms: int
+    variables: tuple[str, ...]
+    solutions: list[Any]
+
+    def event(self, *, missed: bool) -> Event:
+        """As an event that replaces all before it."""
+        said = '"snapshot": true, ' + ('"missed": true, ' if missed else "")
+        body = notification(self.at_ms, self.variables, map(row_text, self.solutions), (), said=said)
+        return Event(self.position, self.at_ms, body)
+
+
 @dataclass(slots=True)
 class Outcome:
     """What a command came to: a value for who asked, or an error, and events by query."""
@@ -140,13 +156,11 @@ class ServerState:
             return None
         return registered.horizon.after(position)
 
-    def snapshot_event(self, name: str, *, missed: bool) -> Event:
-        """The answer set of a query now, as an event that replaces all before it."""
+    def snapshot(self, name: str) -> Snapshot:
+        """The answer set of a query now, with the position of the last event that is in it."""
         registered = self.named(name)
-        rows = map(row_text, bindings_of(registered.query))
-        said = '"snapshot": true, ' + ('"missed": true, ' if missed else "")
-        body = notification(self.engine.clock_ms, registered.query.variables, rows, (), said=said)
-        return Event(registered.position, self.engine.clock_ms, body)
+        query = registered.query
+        return Snapshot(registered.position, self.engine.clock_ms, query.variables, bindings_of(query))
 
     # Streams ----------------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
@@ -17,7 +18,7 @@ from millstream.server.hub import Subscriber
 from millstream.server.problems import ServerError
 from millstream.server.routes.requests import known_parameters, service_of
 from millstream.server.service import Service
-from millstream.server.state import ServerState
+from millstream.server.state import ServerState, Snapshot
 from millstream.server.tokens import READ
 
 _ID = re.compile(r"(\d{1,18})\.(\d{1,18})")
@@ -67,15 +68,12 @@ class Subscription(Response):
     async def begin(self, last: tuple[int, int] | None) -> None:
         """Enters among the subscribers with all that comes before what they are told next."""
 
-        def look(state: ServerState) -> tuple[int, list[Event], int]:
+        def look(state: ServerState) -> tuple[int, list[Event] | Snapshot]:
             events = None if last is None else state.resumed(self._name, *last)
-            registration = state.named(self._name).registration
-            if events is not None:
-                return registration, events, 1
-            return registration, [state.snapshot_event(self._name, missed=last is not None)], 0
+            return state.named(self._name).registration, state.snapshot(self._name) if events is None else events
 
-        def told(found: tuple[int, list[Event], int]) -> None:
-            registration, self._first, self._sequence = found
+        def told(found: tuple[int, list[Event] | Snapshot]) -> None:
+            registration, _ = found
             if self._subscriber is None:
                 self._subscriber = Subscriber(self._name, registration)
                 self._service.hub.enter(self._subscriber)
@@ -84,7 +82,13 @@ class Subscription(Response):
                 self._subscriber.take()
                 self._subscriber.lagged = False
 
-        await self._service.worker.ask(look, told)
+        _, found = await self._service.worker.ask(look, told)
+        if isinstance(found, Snapshot):
+            # The engine goes on while it is put into words.
+            event = partial(found.event, missed=last is not None)
+            self._first, self._sequence = [await asyncio.get_running_loop().run_in_executor(None, event)], 0
+        else:
+            self._first, self._sequence = found, 1
 
     def end(self) -> None:
         if self._subscriber is not None:

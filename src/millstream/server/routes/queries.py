@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
@@ -19,8 +21,10 @@ from millstream.server.negotiation import SHORT, SOLUTIONS, TRIPLES, TRUTHS, cho
 from millstream.server.problems import ServerError
 from millstream.server.routes.requests import content_type, json_response, known_parameters, parameter, service_of
 from millstream.server.service import Service
-from millstream.server.state import Registered, ServerState, bindings_of, checked_name
+from millstream.server.state import Registered, ServerState, checked_name
 from millstream.server.tokens import ADMIN, READ
+
+_TOGETHER = 20
 
 
 async def register(request: Request) -> Response:
@@ -67,10 +71,16 @@ async def listed(request: Request) -> Response:
     service.allow(request, READ)
     known_parameters(request)
 
-    def look(state: ServerState) -> list[dict[str, Any]]:
-        return [_described(service, registered) for registered in state.queries.values()]
+    names = await service.worker.ask(lambda state: list(state.queries))
+    found: list[dict[str, Any]] = []
+    # Some at a time, and whoever waits in between is not held up by a long list.
+    for first in range(0, len(names), _TOGETHER):
+        found += await service.worker.ask(partial(_some, service, names[first : first + _TOGETHER]))
+    return json_response({"queries": found}, indent=1)
 
-    return json_response({"queries": await service.worker.ask(look)}, indent=1)
+
+def _some(service: Service, names: list[str], state: ServerState) -> list[dict[str, Any]]:
+    return [_described(service, state.queries[name]) for name in names if name in state.queries]
 
 
 async def one(request: Request) -> Response:
@@ -125,7 +135,7 @@ async def answers(request: Request) -> Response:
         raise ServerError(f"the format is one of {', '.join(SHORT)}, got {short[:40]!r}.")
     accept = SHORT[short] if short else request.headers.get("accept")
 
-    def look(state: ServerState) -> tuple[str, bytes, dict[str, str]]:
+    def look(state: ServerState) -> tuple[Callable[[], bytes], dict[str, str]]:
         registered = state.named(name)
         query = registered.query
         offers = {Form.CONSTRUCT: TRIPLES, Form.ASK: TRUTHS}.get(query.query.form, SOLUTIONS)
@@ -135,15 +145,20 @@ async def answers(request: Request) -> Response:
         headers = {
             "X-Millstream-Clock": str(state.engine.clock_ms),
             "X-Millstream-Event": f"{registered.registration}.{registered.position}",
+            "Content-Type": media_type,
         }
-        match query.query.form:
-            case Form.CONSTRUCT:
-                return media_type, results.triples(media_type, query.solutions()), headers
-            case Form.ASK:
-                return media_type, results.truth(media_type, query.solutions()).encode(), headers
-        rows = ([row.get(variable) for variable in query.variables] for row in bindings_of(query))
-        text = "".join(results.solutions(media_type, query.variables, rows))
-        return media_type, text.encode("utf-8", "replace"), headers
+        return partial(_written, media_type, query.query.form, query.variables, query.solutions()), headers
 
-    media_type, content, headers = await service.worker.ask(look)
-    return Response(content, 200, headers, media_type)
+    written, headers = await service.worker.ask(look)
+    # The engine goes on while they are put into words.
+    return Response(await asyncio.get_running_loop().run_in_executor(None, written), 200, headers)
+
+
+def _written(media_type: str, form: Form, variables: tuple[str, ...], found: Any) -> bytes:
+    match form:
+        case Form.CONSTRUCT:
+            return results.triples(media_type, found)
+        case Form.ASK:
+            return results.truth(media_type, found).encode()
+    rows = ([row.get(variable) for variable in variables] for row in found)
+    return "".join(results.solutions(media_type, variables, rows)).encode("utf-8", "replace")
