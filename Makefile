@@ -15,7 +15,7 @@ KERNELS := $(wildcard src/millstream/kernels/*/*.pyx src/millstream/kernels/*/*.
 SPREAD := -n auto --maxprocesses 4 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-quick test-long test-spark wheel check test-checked test-asan fuzz fuzz-asan \
+.PHONY: help install demo demo-kafka test test-quick test-long test-spark wheel check test-checked test-asan fuzz fuzz-asan \
   bench bench-spark bench-all clean
 
 help:            ## what can be made
@@ -49,6 +49,9 @@ install: $(STAMP)  ## the virtual environment with millstream in it, and all for
 
 demo: $(BASE)      ## a first look
 	@$(BIN)/millstream demo
+
+demo-kafka: $(STAMP)  ## Kafka in and out: a broker, a producer, a query and its answers
+	@$(BIN)/python -m examples.kafka.demo
 
 test: $(STAMP)     ## all tests but those of test-long
 	$(BIN)/python -m pytest -m "not long" $(SPREAD)

@@ -28,7 +28,8 @@ from pyspark.sql import DataFrame, SparkSession
 import millstream as ms
 from benchmarks.workloads import STREAM, Patterns, Triple, cqels, lines
 from millstream.pipeline.job.answers import Job
-from millstream.pipeline.job.continuous import files, plan_job
+from millstream.pipeline.job.continuous import plan_job
+from millstream.pipeline.job.inputs import files
 from millstream.pipeline.runtime.session import session
 from millstream.pipeline.state.processor import ANSWERS, FLUSHED, from_bytes
 

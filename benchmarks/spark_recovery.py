@@ -16,8 +16,8 @@ from benchmarks.spark_store import DictStore
 from benchmarks.timing import Effort
 from benchmarks.workloads import LINKS, QUERIES, STREAM, Patterns, cqels, links, universities
 from millstream.pipeline.exchange.packing import Packer
-from millstream.pipeline.job.continuous import files as files_of
 from millstream.pipeline.job.continuous import plan_job
+from millstream.pipeline.job.inputs import files as files_of
 from millstream.pipeline.job.specification import StreamedSource, job_spec
 from millstream.pipeline.source.reading import read_part
 from millstream.pipeline.source.splits import Split as FilePart

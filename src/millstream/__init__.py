@@ -30,6 +30,8 @@ from millstream.limits import Limits
 
 if _typing.TYPE_CHECKING:
     from millstream.connect.kafka import kafka
+    from millstream.connect.mqtt import mqtt
+    from millstream.connect.sse import sse
     from millstream.engine import Answer, ContinuousQuery, Engine
     from millstream.ingest import Chunk, Source, Want, files
     from millstream.output import Sink, file_sink
@@ -50,6 +52,8 @@ __getattr__ = _exported(
         "file_sink": "millstream.output",
         "files": "millstream.ingest",
         "kafka": "millstream.connect.kafka",
+        "mqtt": "millstream.connect.mqtt",
+        "sse": "millstream.connect.sse",
     },
 )
 
@@ -83,4 +87,6 @@ __all__ = [
     "file_sink",
     "files",
     "kafka",
+    "mqtt",
+    "sse",
 ]

@@ -1,115 +1,21 @@
-"""A Kafka broker of its own, from Maven's artefacts: started, killed and started again by tests.
-
-Its jars are in `build/kafka`, put there by `make kafka` or by the first test that needs them.
-"""
+"""A Kafka broker in a process of its own, as tests use it."""
 
 from __future__ import annotations
 
-import fcntl
-import shutil
-import socket
-import subprocess
-import time
-import uuid
 from pathlib import Path
 
-from confluent_kafka.admin import AdminClient, NewTopic
-
+from examples.kafka.broker import Broker, missing
 from tests.connect.mock_kafka import MockKafka
 
-ROOT = Path(__file__).parents[2]
-JARS = ROOT / "build" / "kafka"
+__all__ = ["RealKafka", "missing"]
 
 
-def missing() -> str | None:
-    """Why there can be no broker here, if there can be none."""
-    for program in ("java", "mvn"):
-        if shutil.which(program) is None and not (program == "mvn" and JARS.is_dir()):
-            return f"a broker needs {program}"
-    return None
-
-
-def fetch_jars() -> None:
-    """Puts the jars of a broker into a folder, once for all processes that test."""
-    JARS.parent.mkdir(exist_ok=True)
-    with (JARS.parent / "kafka.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if JARS.is_dir():
-            return
-        made = JARS.with_name("kafka.new")
-        shutil.rmtree(made, ignore_errors=True)
-        command = ["mvn", "-q", "-B", "dependency:copy-dependencies", f"-DoutputDirectory={made}"]
-        subprocess.run(command, cwd=Path(__file__).parent / "broker", check=True, timeout=600)
-        made.rename(JARS)
-
-
-class RealKafka(MockKafka):
-    """One broker, which keeps what it is sent in a folder."""
+class RealKafka(Broker, MockKafka):
+    """Sends and reads as the one inside the client's library does."""
 
     def __init__(self, folder: Path) -> None:
-        fetch_jars()
-        self._folder = folder
-        self._folder.mkdir(parents=True, exist_ok=True)
-        ports = [_free_port(), _free_port()]
-        self.servers = f"127.0.0.1:{ports[0]}"
-        settings = {
-            "process.roles": "broker,controller",
-            "node.id": "1",
-            "controller.quorum.voters": f"1@127.0.0.1:{ports[1]}",
-            "listeners": f"PLAINTEXT://127.0.0.1:{ports[0]},CONTROLLER://127.0.0.1:{ports[1]}",
-            "controller.listener.names": "CONTROLLER",
-            "log.dirs": str(folder / "log"),
-            "offsets.topic.replication.factor": "1",
-            "offsets.topic.num.partitions": "1",
-            "transaction.state.log.replication.factor": "1",
-            "transaction.state.log.min.isr": "1",
-            "transaction.state.log.num.partitions": "1",
-            "group.initial.rebalance.delay.ms": "0",
-            # Times of messages are those of tests, which are long ago.
-            "log.retention.ms": "-1",
-            "log.message.timestamp.before.max.ms": str((1 << 63) - 1),
-        }
-        self._config = folder / "server.properties"
-        self._config.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
-        cluster = uuid.uuid4().hex[:22]
-        self._java("kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self._config)).wait(60)
-        self._process: subprocess.Popen[bytes] | None = None
-        self.start()
-
-    def _java(self, main: str, *arguments: str) -> subprocess.Popen[bytes]:
-        command = ["java", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", f"{JARS}/*", main, *arguments]
-        with (self._folder / "broker.log").open("ab") as log:
-            return subprocess.Popen(command, stdout=log, stderr=log)
+        Broker.__init__(self, folder)
 
     def start(self) -> None:
-        """Starts it, anew or again, and waits until it answers."""
-        self._process = self._java("kafka.Kafka", str(self._config))
-        self._admin = AdminClient({"bootstrap.servers": self.servers, "log_level": 0})
-        until = time.monotonic() + 120
-        while True:
-            try:
-                self._admin.list_topics(timeout=1)
-                break
-            except Exception:
-                assert self._process.poll() is None, (self._folder / "broker.log").read_text()[-2000:]
-                assert time.monotonic() < until
+        super().start()
         self.connect()
-
-    def kill(self) -> None:
-        """Stops it as a power cut would."""
-        assert self._process is not None
-        self._process.kill()
-        self._process.wait(30)
-
-    def topic(self, name: str, partitions: int = 1, **settings: str) -> str:
-        """A new topic."""
-        config = {key.replace("_", "."): value for key, value in settings.items()}
-        [made] = self._admin.create_topics([NewTopic(name, partitions, 1, config=config)]).values()
-        made.result(30)
-        return name
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])

@@ -33,15 +33,18 @@ def query(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_from_a_topic_to_a_file_and_to_a_topic(query: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ["embedded", "spark"])
+def test_from_a_topic_to_a_file_and_to_a_topic(query: str, tmp_path: Path, engine: str) -> None:
     cluster = MockKafka()
     for number in range(40):
         cluster.send("in", triple(number % 3, number), number + 1, number % 2)
+    cluster.send("in", "nonsense", 41, key="k", headers={"own": b"1"})
     cluster.flush()
     source = f"kafka://{cluster.servers}/in?format=ntriples"
     files, topics = str(tmp_path / "answers.ndjson"), f"kafka://{cluster.servers}/out?key=s"
     for output in (files, topics):
-        command = ["run", query, "--engine", "embedded", "--stream", f"{STREAM}={source}", "--output", output]
+        command = ["run", query, "--engine", engine, "--stream", f"{STREAM}={source}", "--output", output]
+        command += ["--dead-letter", f"kafka://{cluster.servers}/letters"]
         result = CliRunner().invoke(app, command)
         assert result.exit_code == 0, result.output
     written = [json.loads(line) for line in Path(files).read_text().splitlines()]
@@ -52,6 +55,10 @@ def test_from_a_topic_to_a_file_and_to_a_topic(query: str, tmp_path: Path) -> No
         return json.dumps(row, sort_keys=True)
 
     assert sorted(map(key, written)) == sorted(map(key, sent))
+    letter = cluster.messages("letters")[0]
+    headers = dict(letter.headers())
+    assert (letter.key(), letter.value(), headers["own"]) == (b"k", b"nonsense", b"1")
+    assert (headers["topic"], headers["partition"], headers["offset"], headers["line"]) == (b"in", b"0", b"20", b"1")
 
 
 def test_bad_addresses(query: str) -> None:

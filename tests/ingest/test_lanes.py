@@ -40,12 +40,12 @@ def expected_of(content: Content) -> list[tuple[int, int, int]]:
 class Session:
     """Feeds lanes, message by message in an order drawn."""
 
-    def __init__(self, content: Content, position: bytes | None = None) -> None:
+    def __init__(self, content: Content, position: bytes | None = None, format: str = "ntriples") -> None:
         self.content = content
         self.dictionary = Dictionary()
         self.rejected: list[Rejected] = []
         states = {lane: LaneState(0) for lane in LANES} if position is None else unpack_position(position, "")
-        self.lanes = Lanes(MessageReader("ntriples", element="line"), states, None)
+        self.lanes = Lanes(MessageReader(format, element="line"), states, None)
         self.next = [states[lane].offset for lane in LANES]
         self.summary: Summary | None = None
 
@@ -82,9 +82,9 @@ STEPS = st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), max_size=8
 
 
 @settings(max_examples=300)
-@given(CONTENT, STEPS)
-def test_any_way_of_fetching_gives_the_same(content: Content, steps: list[list[int]]) -> None:
-    session = Session(content)
+@given(CONTENT, STEPS, st.sampled_from(["ntriples", "turtle"]))
+def test_any_way_of_fetching_gives_the_same(content: Content, steps: list[list[int]], format: str) -> None:
+    session = Session(content, format=format)
     found = [row for step in [*steps, [9, 9, 9]] for row in session.fetch(step)]
     assert found == expected_of(content)
     assert session.lanes.has_ended

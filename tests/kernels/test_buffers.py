@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from millstream.kernels.flow.deltas import Arrivals, Deltas, PythonOperator
+from millstream.kernels.flow.deltas import Arrivals, Bound, Deltas, PythonOperator
+from millstream.kernels.flow.flow import Flow
 
 
 def made(size: int, width: int = 2) -> Deltas:
@@ -47,3 +48,29 @@ def test_arrivals_are_picked_by_place() -> None:
     some = rows.pick(numbers % 2 == 1)
     assert some.triples.tolist() == [[3, 4, 5], [9, 10, 11]]
     assert (some.now.tolist(), some.until.tolist(), some.change.tolist()) == ([2, 4], [3, 5], [1, 3])
+
+
+def test_a_large_drain_gives_its_room_back_when_it_was_read() -> None:
+    class Drained:
+        def __init__(self) -> None:
+            self.size = 3
+
+        def drain(self) -> Deltas:
+            return made(self.size)
+
+    class Unbound(Bound):
+        def check(self, rows: int) -> None:
+            raise AssertionError
+
+    given, twice = Drained(), Deltas(width=2)
+    unbound = Unbound()
+    unbound.most = 1 << 62
+    flow = Flow([], [twice], [], [twice], unbound, others=[(twice, given)])
+    for size in (3, 1 << 19, 5):
+        given.size = size
+        (found,) = flow.drain(0)
+        assert found.weight.tolist() == list(range(1, size + 1))
+        before = found.capacity
+        flow.give_back()
+        assert found.capacity == (0 if size > 1 << 18 else before)
+    assert before < 1 << 18

@@ -1,4 +1,8 @@
-"""Groups and accumulators, where callers do what they should not; what they compute is tested with the operator."""
+"""Groups and accumulators, where callers do what they should not, and many of them; what they compute is tested with the
+operator.
+"""
+
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -112,3 +116,25 @@ def test_slots_are_used_again():
         assert table.run(rows([[key], [key]], [key, key], [0, 1], [1, -1])).weight.tolist() == [1, -1]
     assert table.stats["groups"] == 0
     assert table.stats["bytes"] < 10_000
+
+
+def test_many_groups_come_and_go_as_counters_do():
+    table, random = groups(2, (0, 1), [RowCounts()]), np.random.default_rng(3)
+    held, shown = Counter(), Counter()
+    pairs = np.unique(random.integers(0, 400, (60_000, 2)), axis=0)
+    random.shuffle(pairs)
+    for number, sign in enumerate([1, 1, -1, 1, -1, -1]):
+        # Twice the same, so that one batch meets groups it has made or lost itself.
+        some = np.concatenate([pairs, pairs[::-1]]) if number else pairs[:100]
+        ticks = np.arange(len(some)) // 3 + number * 100_000
+        if sign < 0:
+            some = np.array([pair for pair in some.tolist() if held[tuple(pair)]][: len(pairs)]).reshape(-1, 2)
+            ticks = np.arange(len(some)) + number * 100_000
+        for pair in map(tuple, some.tolist()):
+            held[pair] += sign
+        found = table.run(rows(some, ticks, np.zeros(len(some)), np.full(len(some), sign)))
+        for row, weight in zip((found.columns - [0, 0, INTEGER]).tolist(), found.weight.tolist(), strict=True):
+            shown[tuple(row)] += weight
+        held, shown = +held, +shown
+        assert shown == Counter({(*pair, count): 1 for pair, count in held.items()})
+        assert table.stats["groups"] == len(held)

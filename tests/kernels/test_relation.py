@@ -245,19 +245,22 @@ def test_a_class_can_be_asked_by_a_new_key_at_every_size():
 
 SO_MANY = 300_000
 """Among so many keys about ten pairs have the same hash of 32 bits."""
+MANY = np.random.default_rng(0).permutation(np.arange(SO_MANY, dtype=np.int64) * 1_000_003**2)
 
 
 def test_keys_with_equal_hashes_are_told_apart():
-    keys, ones, none = np.arange(SO_MANY), np.ones(SO_MANY, np.int64), np.zeros(SO_MANY, np.int64)
-    table = join(1, 1, [(0, 0)], [True])
-    rows = Deltas(keys[:, None], keys, none, ones)
-    out = table.run(rows, rows)
-    assert np.array_equal(out.columns[:, 0], keys)
-    assert (out.weight == 1).all()
+    keys, table = MANY, join(1, 1, [(0, 0)], [True])
+    # Half of them at once, so that a large table meets the others.
+    for some, weight in ((keys[::2], 1), (keys[1::2], 1), (keys, -1)):
+        rows = Deltas(some[:, None], np.arange(len(some)), np.zeros(len(some)), np.full(len(some), weight))
+        out = table.run(rows, rows)
+        assert np.array_equal(out.columns[:, 0], some)
+        assert (out.weight == weight).all()
+    assert table.stats["left"] == table.stats["right"] == 0
 
 
 def test_rows_with_equal_hashes_are_told_apart():
-    rows, ones = np.arange(SO_MANY)[:, None], np.ones(SO_MANY, np.int64)
+    rows, ones = np.ascontiguousarray(MANY[:, None]), np.ones(SO_MANY, np.int64)
     counter = RowCounter(1)
     assert len(counter.apply(rows, ones)[0]) == SO_MANY
     assert len(counter.apply(rows, -ones)[0]) == SO_MANY

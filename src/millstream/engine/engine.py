@@ -119,16 +119,23 @@ class Engine:
         format: str | None = None,
         time: str | None = None,
         base: str | None = None,
+        since: bytes | None = None,
     ) -> None:
         """Dataset changes in order: RDF Patch lines, or SPARQL Update with INSERT DATA and DELETE DATA.
 
-        What does not name a graph concerns `graph`; without the option `time` all happens now.
+        What does not name a graph concerns `graph`; without the option `time` all happens now. `since` is a position of the
+        source to go on from, which `positions` has under `changes` or `changes GRAPH`.
         """
         want = self._want(format=format, time=time, base=base, changes=True)
-        for chunk in chunks_of(source, want):
+        name = "changes" if graph is None else f"changes {graph_iri(graph)}"
+        for chunk in chunks_of(source, want, since):
             with self._core.lock:
                 self.arrivals.change(self.arrivals.encode_changes(chunk), graph_iri(graph))
+                if chunk.is_placed:
+                    self._sources[name] = chunk
             self._core.callbacks.deliver()
+            if chunk.is_idle:
+                sleep(_IDLE_S)
 
     def _offer_graph_change(self, change: GraphChange, time_ms: int | None) -> None:
         self._pending_guard.take(lambda engine: engine._change(change, time_ms), time_ms, change.triples.ids)

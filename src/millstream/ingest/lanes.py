@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 
 from millstream.errors import OptionError
 from millstream.ingest.columns import NOTHING, Columns, Ids, joined
-from millstream.ingest.messages import Lane, MessageReader, Messages
+from millstream.ingest.messages import Lane, Messages
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.scanning.summary import Summary
 from millstream.operators.ticks import FOREVER
@@ -45,13 +46,13 @@ class LaneState:
     """The offset behind the last message that was ever read: what is malformed before it was told."""
 
 
-def pack_position(states: Mapping[Lane, LaneState]) -> bytes:
-    """A position as bytes."""
+def pack_position(states: Mapping[Lane, LaneState], more: Mapping[str, Any] | None = None) -> bytes:
+    """A position as bytes, with whatever else goes on with it."""
     rows = [
         [lane.topic, lane.partition, state.offset, state.taken, state.progress, state.seen]
         for lane, state in sorted(states.items(), key=lambda item: (item[0].topic, item[0].partition))
     ]
-    return json.dumps({"lanes": rows}).encode()
+    return json.dumps({"lanes": rows, **(more or {})}).encode()
 
 
 def unpack_position(data: bytes, prefix: str) -> dict[Lane, LaneState]:
@@ -67,10 +68,20 @@ def unpack_position(data: bytes, prefix: str) -> dict[Lane, LaneState]:
     return found
 
 
+class Reader(Protocol):
+    """Makes elements, or changes, of messages."""
+
+    def encode(
+        self, messages: Messages, dictionary: Dictionary, summary: Summary | None, on_rejected: OnRejected | None
+    ) -> tuple[Columns, Ids]:
+        """The elements, and for each the place of its message."""
+        ...
+
+
 class Lanes:
     """All lanes of a source: takes messages, hands elements on."""
 
-    def __init__(self, reader: MessageReader, states: Mapping[Lane, LaneState], idle_s: float | None) -> None:
+    def __init__(self, reader: Reader, states: Mapping[Lane, LaneState], idle_s: float | None) -> None:
         """`idle_s`: how long a silent lane holds the others back; None: until it has ended."""
         self._reader = reader
         self._idle_s = idle_s
@@ -86,6 +97,7 @@ class Lanes:
         """For each lane its place among all, whenever it came."""
         self._reached = max((state.progress for state in states.values()), default=_PAST)
         self._waiting = _Waiting.none()
+        self._handed = _Waiting.none()
         self._summary: Summary | None = None
         for lane, state in states.items():
             self.add(lane, state)
@@ -133,6 +145,11 @@ class Lanes:
         if messages is not None and len(messages):
             self._read(messages, dictionary, summary, on_rejected)
         return self._hand_on(dictionary)
+
+    def handed(self) -> Iterator[tuple[Messages, int]]:
+        """For each element of what was handed on last its message: a batch of them, and the place there."""
+        for batch, place in self._handed.marks[:, [_BATCH, _OF_BATCH]].tolist():
+            yield self._handed.batches[batch], place
 
     def _read(
         self, messages: Messages, dictionary: Dictionary, summary: Summary | None, on_rejected: OnRejected | None
@@ -182,7 +199,7 @@ class Lanes:
             self._read(messages, dictionary, summary, on_rejected)
 
     def _hand_on(self, dictionary: Dictionary) -> Columns:
-        waiting = self._waiting
+        waiting, self._handed = self._waiting, _Waiting.none()
         if not len(waiting):
             return waiting.columns
         last, lane = self._bound()
@@ -208,6 +225,7 @@ class Lanes:
             state = self._states[number]
             state.progress = int(marks[row, _PROGRESS])
             state.offset, state.taken = int(marks[row, _OFFSET]), int(marks[row, _PLACE]) + 1
+        self._handed = waiting
         return waiting.columns
 
     def _bound(self) -> tuple[int, int]:

@@ -13,9 +13,11 @@ its lines, subjects or graphs are elements: then what is sound of it stays.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 from pyoxigraph import Literal, Quad
@@ -54,6 +56,17 @@ class RawMessage:
     key: bytes | None
     value: bytes | None
     headers: Headers
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        headers = [[name, _text(value)] for name, value in self.headers]
+        return {**asdict(self), "key": _text(self.key), "value": _text(self.value), "headers": headers}
+
+    @classmethod
+    def from_json(cls, state: dict[str, Any]) -> RawMessage:
+        """From what `to_json` gave."""
+        headers = [(name, _bytes(value)) for name, value in state["headers"]]
+        return cls(**{**state, "key": _bytes(state["key"]), "value": _bytes(state["value"]), "headers": headers})
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +143,38 @@ class Messages:
         )
 
 
+class MessageTimes:
+    """When messages happened, by what is said besides their values."""
+
+    def __init__(self, option: TimeOption) -> None:
+        self._option = option
+
+    def of(self, messages: Messages, faults: MessageFaults) -> Ids | None:
+        """The times of messages; None if only their values tell them."""
+        if self._option.kind is TimeKind.HEADER:
+            return np.array([self._header_time(messages, place, faults) for place in range(len(messages))], np.int64)
+        if self._option.kind is not TimeKind.TIMESTAMP:
+            return None
+        at_ms = messages.at_ms
+        for place in np.flatnonzero((at_ms < 0) | (at_ms > MAX_MS)).tolist():
+            no_time = "it has no timestamp" if at_ms[place] < 0 else f"its timestamp is {at_ms[place]}: {OUT_OF_RANGE}"
+            faults.refuse(place, no_time)
+        return at_ms
+
+    def _header_time(self, messages: Messages, place: int, faults: MessageFaults) -> int:
+        name = self._option.header
+        value = next((value for key, value in messages.headers_of(place) if key == name), None)
+        if value is None:
+            faults.refuse(place, f"it has no header {name}, which is to say when it happened")
+            return 0
+        text = value.decode("utf-8", "replace").strip()
+        try:
+            return integer_ms(text) if text.lstrip("+-").isdigit() else time_ms(Literal(text))
+        except DataError as error:
+            faults.refuse(place, f"its header {name} is no time: {error.reason}", text=value)
+            return 0
+
+
 class MessageReader:
     """Messages to elements, by the options of one source."""
 
@@ -152,6 +197,7 @@ class MessageReader:
         self._limits = limits
         self._graphs = graphs
         self._timing = Timing(self._option)
+        self._times = MessageTimes(self._option)
         self._scanner: MessageScanner | None = None
         self._dictionary: Dictionary | None = None
 
@@ -164,8 +210,8 @@ class MessageReader:
         self, messages: Messages, dictionary: Dictionary, summary: Summary | None, on_rejected: OnRejected | None
     ) -> tuple[Columns, Ids]:
         """The elements of messages, and for each the place of its message; without a receiver the first fault ends them."""
-        faults = _Faults(messages, on_rejected)
-        at_ms = self._times(messages, faults)
+        faults = MessageFaults(messages, on_rejected)
+        at_ms = self._times.of(messages, faults)
         choices = self._choices(messages, faults)
         found = None
         is_by_line = choices <= {FormatChoice(Format.N_TRIPLES)} or choices <= {FormatChoice(Format.N_QUADS)}
@@ -174,34 +220,9 @@ class MessageReader:
         columns, origin = found or self._parse(messages, at_ms, faults, dictionary, summary)
         return faults.cut(columns, origin)
 
-    # When, and in which format ----------------------------------------------------------------------------------------
+    # In which format --------------------------------------------------------------------------------------------------
 
-    def _times(self, messages: Messages, faults: _Faults) -> Ids | None:
-        """The times of messages; None if what they say tells them."""
-        if self._option.kind is TimeKind.HEADER:
-            return np.array([self._header_time(messages, place, faults) for place in range(len(messages))], np.int64)
-        if self._option.kind is not TimeKind.TIMESTAMP:
-            return None
-        at_ms = messages.at_ms
-        for place in np.flatnonzero((at_ms < 0) | (at_ms > MAX_MS)).tolist():
-            no_time = "it has no timestamp" if at_ms[place] < 0 else f"its timestamp is {at_ms[place]}: {OUT_OF_RANGE}"
-            faults.refuse(place, no_time)
-        return at_ms
-
-    def _header_time(self, messages: Messages, place: int, faults: _Faults) -> int:
-        name = self._option.header
-        value = next((value for key, value in messages.headers_of(place) if key == name), None)
-        if value is None:
-            faults.refuse(place, f"it has no header {name}, which is to say when it happened")
-            return 0
-        text = value.decode("utf-8", "replace").strip()
-        try:
-            return integer_ms(text) if text.lstrip("+-").isdigit() else time_ms(Literal(text))
-        except DataError as error:
-            faults.refuse(place, f"its header {name} is no time: {error.reason}", text=value)
-            return 0
-
-    def _choices(self, messages: Messages, faults: _Faults) -> set[FormatChoice]:
+    def _choices(self, messages: Messages, faults: MessageFaults) -> set[FormatChoice]:
         if self._choice is not None:
             return {self._choice}
         return {
@@ -210,7 +231,7 @@ class MessageReader:
             if messages.values[place] is not None and (choice := self._choice_of(messages, place, faults)) is not None
         }
 
-    def _choice_of(self, messages: Messages, place: int, faults: _Faults) -> FormatChoice | None:
+    def _choice_of(self, messages: Messages, place: int, faults: MessageFaults) -> FormatChoice | None:
         if self._choice is not None:
             return self._choice
         for name, value in messages.headers_of(place):
@@ -230,7 +251,7 @@ class MessageReader:
         messages: Messages,
         at_ms: Ids,
         choices: set[FormatChoice],
-        faults: _Faults,
+        faults: MessageFaults,
         dictionary: Dictionary,
         summary: Summary | None,
     ) -> tuple[Columns, Ids] | None:
@@ -277,7 +298,7 @@ class MessageReader:
     # Parsers ----------------------------------------------------------------------------------------------------------
 
     def _parse(
-        self, messages: Messages, at_ms: Ids | None, faults: _Faults, dictionary: Dictionary, summary: Summary | None
+        self, messages: Messages, at_ms: Ids | None, faults: MessageFaults, dictionary: Dictionary, summary: Summary | None
     ) -> tuple[Columns, Ids]:
         entries: list[Entry] = []
         origin: list[int] = []
@@ -287,7 +308,7 @@ class MessageReader:
             told = None if at_ms is None else int(at_ms[place])
             if value is None or not value.strip():
                 # A sign of life, where its time is known.
-                found = [Entry((), told)] if told is not None else []
+                found = [Entry((), told)] if told is not None and self.is_whole else []
             else:
                 found = list(self._entries(messages, place, value, told, faults))
             if place not in faults.refused:
@@ -297,7 +318,9 @@ class MessageReader:
         columns = encode_entries(entries, rejections, dictionary, None if faults.is_strict else summary, graphs=self._graphs)
         return columns, np.array(origin, np.int64)
 
-    def _entries(self, messages: Messages, place: int, value: bytes, at_ms: int | None, faults: _Faults) -> Iterator[Entry]:
+    def _entries(
+        self, messages: Messages, place: int, value: bytes, at_ms: int | None, faults: MessageFaults
+    ) -> Iterator[Entry]:
         choice = self._choice_of(messages, place, faults)
         if choice is None:
             return
@@ -333,7 +356,7 @@ class MessageReader:
         return iter((Group(quads, statements[0].line if statements else None),))
 
 
-class _Faults:
+class MessageFaults:
     """What is set aside of a batch of messages; where that is strict, what comes before the first fault stays."""
 
     def __init__(self, messages: Messages, on_rejected: OnRejected | None) -> None:
@@ -382,6 +405,14 @@ class _Faults:
         place, rejected = self._first
         count = int(np.searchsorted(origin, place))
         return replace(columns.slice(0, count), fault=rejected.as_error()), origin[:count]
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode()
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else base64.b64decode(text)
 
 
 def message_format(name: str) -> FormatChoice:

@@ -140,3 +140,16 @@ def test_orders_come_and_go_with_their_tags():
         assert tags.stats["orders"] == 200
         assert tags.run(at_once(rows, [-1] * len(rows))).weight.tolist() == [-1] * 200
         assert tags.stats["orders"] == 0
+
+
+def test_the_slice_of_many_rows_is_that_of_a_sorted_list():
+    chance, ranks = random.Random(5), ranking(offset=2, limit=5)
+    numbers = chance.sample(range(1_000_000), 40_000)
+    held, inside = set(), Counter()
+    leaving = sorted(numbers)[:30] + chance.sample(sorted(numbers)[30:], 20_000)
+    for part, weight in ((numbers[:25_000], 1), (numbers[25_000:], 1), (leaving, -1), (leaving[:15_000], 1)):
+        held = held | set(part) if weight > 0 else held - set(part)
+        for number, _, change in put(ranks, part, [weight] * len(part)):
+            inside[number] += change
+        assert sorted((+inside).elements()) == sorted(held)[2:7]
+        assert min(inside.values()) >= 0

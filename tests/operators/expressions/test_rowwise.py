@@ -178,6 +178,13 @@ def chain_of(first: a.Expression, test: a.Expression, second: a.Expression, chos
     (D, E),
     [((typed("40.716976", "decimal"), typed("0.005986", "decimal"), None), 1)],
 )
+@example(  # a decimal zero has no sign
+    a.UnaryMinus(typed("0", "double")),
+    a.FunctionCall("ISLITERAL", (A,)),
+    a.UnaryMinus(typed("0", "decimal")),
+    (A, B, C, D, E),
+    [((typed("0", "integer"), None, None), 1)],
+)
 def test_a_chain_gives_what_its_nodes_give_row_by_row(first, test, second, chosen, rows) -> None:  # type: ignore[no-untyped-def]
     chain = chain_of(first, test, second, chosen)
     counted: Counter[tuple[str | None, ...]] = Counter()
@@ -243,6 +250,51 @@ def test_a_quotient_is_cut_after_18_digits(left: str, right: str, quotient: str)
     found, places, undecided = program.run(np.array([ids], np.int64))
     assert (places, undecided) == (None, None)
     assert dictionary.decode(np.ascontiguousarray(found[:, 0])).to_pylist() == [str(typed(quotient, "decimal"))]
+
+
+def test_what_is_computed_again_has_an_id_whatever_was_forgotten() -> None:
+    dictionary = Dictionary()
+    third = [(Operation.COLUMN, 0), (Operation.COLUMN, 1), (Operation.DIVIDE, 0), (Operation.STORE, 0)]
+    program = RowProgram(dictionary, 2, third, [2])
+    three = dictionary.encode_one(str(typed("3", "integer")))
+    given = np.array([[dictionary.encode_one(str(typed(str(n), "integer"))), three] for n in range(1, 3000, 3)], np.int64)
+    spelled = [str(typed(f"{n // 3}.333333333333333333", "decimal")) for n in range(1, 3000, 3)]
+    seen = set()
+    for turn in range(6):
+        found, _, undecided = program.run(given)
+        ids = np.ascontiguousarray(found[:, 0])
+        dictionary.check(ids)
+        assert undecided is None
+        assert dictionary.decode(ids).to_pylist() == spelled
+        seen.add(ids.tobytes())
+        if turn % 2:
+            # All of it goes, and other terms take its numbers.
+            dictionary.forget_before((turn + 1) * 100)
+            dictionary.settle()
+            dictionary.sweep(1 << 20)
+            dictionary.encode([f'"{turn} {n}"' for n in range(2000)])
+            dictionary.settle()
+    assert len(seen) == 3
+
+
+@settings(max_examples=300, deadline=None)
+@given(numbers, numbers)
+@example(typed("5", "integer"), typed("2", "integer"))
+@example(typed("-5", "integer"), typed("2", "integer"))
+@example(typed("5", "integer"), typed("-2", "integer"))
+@example(typed("0.3", "decimal"), typed("0.2", "decimal"))
+@example(typed("-0.5", "decimal"), typed("1.000000000000000001", "decimal"))
+@example(typed("0.000001", "decimal"), typed("0.000002", "decimal"))
+@example(typed("0.0000000000001", "decimal"), typed("9007199254740991", "integer"))
+@example(typed("2305843009213693951", "integer"), typed("1", "integer"))
+@example(typed("0", "integer"), typed("7", "decimal"))
+@example(typed("7", "integer"), typed("0", "decimal"))
+@example(typed("7", "integer"), typed("2.0", "double"))
+def test_a_quotient_is_rounded_as_row_by_row(left: Literal, right: Literal) -> None:
+    start = Rows((A, B, C), ())
+    for divisor in (B, right):
+        chain = [Extend(start, D, a.FunctionCall("ROUND", (a.Arithmetic("/", A, divisor),)))]
+        assert applied(chain, [[((left, right, None), 1)]]) == model(chain, Counter({(str(left), str(right), None): 1}))
 
 
 FLOATS = st.one_of(

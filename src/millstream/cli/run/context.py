@@ -67,7 +67,7 @@ class Run:
 
     def __post_init__(self) -> None:
         self.counts = Counts([0] * len(self.options.queries))
-        self.dead_letters = DeadLetters(self.options.dead_letter)
+        self.dead_letters = _dead_letters(self.options.dead_letter)
         self._paths = self.options.outputs
 
     def open(self, positions: Mapping[str, str] | None = None) -> None:
@@ -142,6 +142,14 @@ class Run:
 
 
 _LETTERS = "dead letters"
+
+
+def _dead_letters(path: str | None) -> DeadLetters:
+    if path is None or not is_address(path):
+        return DeadLetters(path)
+    from millstream.connect.kafka.dead_letters import TopicDeadLetters
+
+    return TopicDeadLetters(path)
 
 
 def _topic_sink(path: str, query: RunQuery, *, transactional: bool) -> Sink:

@@ -14,6 +14,7 @@ from millstream.cli.run.checkpoint import Checkpoint, Saved, merge_input_state, 
 from millstream.cli.run.context import Run
 from millstream.cli.run.sources import StandardInput, source_of, want_of
 from millstream.cli.terminal import fail
+from millstream.connect.kafka.options import is_address
 from millstream.engine import Engine
 from millstream.errors import DataError, LateElementError, QueryError, SnapshotError
 from millstream.ingest import Chunk, Columns
@@ -101,7 +102,7 @@ class _Embedded:
             since = None if state is None else state["position"].encode()
             chunks = source_of(source, options, self._arrived).chunks(want, since)
             ordering: Ordering[Columns] = Ordering(options.lateness_ms, options.max_jump_ms)
-            is_timed = isinstance(source, StreamSource) or options.changes_time is not None
+            is_timed = isinstance(source, StreamSource) or options.changes_time is not None or is_address(source.path)
             merge_input = MergeInput(number, chunks, ordering, self._encoder(source), self._refused, is_timed=is_timed)
             if state is not None:
                 restore_merge_input(merge_input, state, self._engine.arrivals.dictionary)

@@ -16,6 +16,7 @@ from millstream.cli.run.context import Run, Stopped
 from millstream.cli.run.options import RunOptions
 from millstream.cli.run.progress import Progress
 from millstream.cli.terminal import DATA, INTERRUPTED, STORAGE, USAGE, note
+from millstream.connect.kafka.options import shown as shown_path
 from millstream.errors import DataError, LateElementError, MillstreamError, QueryError, StorageError
 from millstream.rdf import Rejected
 
@@ -42,7 +43,7 @@ def execute(options: RunOptions, engine: str) -> None:
         if options.dead_letter is None:
             for rejected in run.dead_letters.first:
                 note("set aside", shown(rejected))
-        summary = progress.summary(run.counts, options.queries, how, options.dead_letter)
+        summary = progress.summary(run.counts, options.queries, how, options.dead_letter and shown_path(options.dead_letter))
         note(summary.partition(":")[0], summary.partition(": ")[2])
     if code:
         raise typer.Exit(code)

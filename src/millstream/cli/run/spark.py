@@ -23,17 +23,22 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from millstream.cli.run.context import Run
+from millstream.connect.kafka.options import is_address
+from millstream.connect.kafka.source import kafka_source
 from millstream.engine.queries.derived_streams import derived_stream
 from millstream.errors import LateElementError, OptionError, SnapshotError, StorageError
+from millstream.ingest.messages import RawMessage, RejectedMessage
 from millstream.output.files import STANDARD, is_full, replace_file, unwritten
 from millstream.pipeline.job.answers import Job, late_reason
 from millstream.pipeline.job.checkpoints import WAY_OUT, Record, check_checkpoint, damage_told, damaged
-from millstream.pipeline.job.continuous import DEFAULT_CELLS, Files, plan_job
+from millstream.pipeline.job.continuous import DEFAULT_CELLS, plan_job
+from millstream.pipeline.job.inputs import Files, StreamInput, Topics
 from millstream.pipeline.job.same_job import check_plan
 from millstream.pipeline.job.specification import JobSpec, StreamedSource
 from millstream.pipeline.runtime.failures import cause_of, complaint_of, failure_of
 from millstream.pipeline.runtime.java_output import said_to
 from millstream.pipeline.runtime.session import session
+from millstream.pipeline.source.message_options import MessageOptions
 from millstream.pipeline.source.spool import Spool
 from millstream.pipeline.state.change_log import changed_message
 from millstream.pipeline.state.processor import ANSWERS, FLUSHED, LATE, STATS, from_bytes
@@ -152,6 +157,8 @@ class _SparkRun:
             if twice:
                 what = twice[0] or "the default graph"
                 raise OptionError(f"{option} {what} is given twice: on Spark, put its files in one folder or glob")
+        if any(is_address(source.path) for source in (*options.changes, *options.datasets)):
+            raise OptionError("on Spark topics are streams; changes from Kafka are read with --engine embedded")
         if options.changes and options.changes_time is None:
             raise OptionError(
                 "on Spark changes need a time, since their files and those of the streams are read side by side: give "
@@ -198,12 +205,16 @@ class _SparkRun:
     def _job(self, spark: SparkSession, number: int, inputs: dict[str, str], plan: Path) -> Job:
         options, query = self._options, self._options.queries[number]
         read = {w.stream.value for w in query.query.windows}
-        streams = {s.iri: self._files(inputs[s.path], number, i) for i, s in enumerate(options.streams) if s.iri in read}
+        streams: dict[str, StreamInput] = {
+            s.iri: self._topics(s.path, number, i) if is_address(s.path) else self._files(inputs[s.path], number, i)
+            for i, s in enumerate(options.streams)
+            if s.iri in read
+        }
         for iri in sorted(read - streams.keys()):
             nothing = self._files(str(self._nothing()), number, len(options.streams))
             # Nobody waits for more of it.
             streams[iri] = Files(nothing.path, {**nothing.options, "open": "false"})
-        changes = {}
+        changes: dict[str | None, StreamInput] = {}
         for i, source in enumerate(options.changes, len(options.streams) + 1):
             changes[source.graph] = self._files(inputs[source.path], number, i, time=options.changes_time)
         datasets: dict[str | None, object] = {source.graph: inputs[source.path] for source in options.datasets}
@@ -233,6 +244,18 @@ class _SparkRun:
             "deadLetter": str(self._folder / "dead-letters" / f"{query}-{source}"),
         }
         return Files(path, {name: value for name, value in given.items() if value is not None})
+
+    def _topics(self, path: str, query: int, source: int) -> Topics:
+        options = self._options
+        defaults = {"format": options.input_format, "time": options.time, "element": options.element}
+        found = kafka_source(path, defaults)
+        return Topics(
+            found.at,
+            MessageOptions(found.format, found.time, found.element, found.base, options.limits),
+            found.starting_offsets,
+            idle_ms=options.idle_ms if options.follow else None,
+            dead_letter=str((self._folder / "dead-letters" / f"{query}-{source}").absolute()),
+        )
 
     def _nothing(self) -> Path:
         """A source for a stream that has none."""
@@ -335,6 +358,7 @@ class _SparkRun:
         record.positions, record.answers = self._run.commit(), counts.answers
         record.late, record.set_aside = counts.late, counts.set_aside
         record.keep()
+        self._run.settle()
 
     def _count(self, number: int, stats: dict[str, Any]) -> None:
         self._elements[number] = stats["elements"] + (self._elements[number] if stats["more"] else 0)
@@ -375,5 +399,9 @@ class _SparkRun:
                 continue
             for letter in map(json.loads, path.read_text().splitlines()):
                 file, line, column, reason = (letter[name] for name in ("file", "line", "column", "reason"))
-                self._malformed(Rejected(file, line, column, reason, letter["text"]))
+                rejected = Rejected(file, line, column, reason, letter["text"])
+                if "message" in letter:
+                    message = RawMessage.from_json(letter["message"])
+                    rejected = RejectedMessage(file, line, column, reason, letter["text"], message)
+                self._malformed(rejected)
         self._record.letters = sorted(self._read_letters)

@@ -40,7 +40,16 @@ class Record(NamedTuple):
 class AnswerMessages:
     """Makes messages of answers; for `upsert` it knows what the topic holds."""
 
-    def __init__(self, variables: Sequence[str], mode: str, key: Sequence[str] | None, *, construct: bool) -> None:
+    def __init__(
+        self,
+        variables: Sequence[str],
+        mode: str,
+        key: Sequence[str] | None,
+        *,
+        construct: bool,
+        knows_topic: bool = True,
+    ) -> None:
+        """`knows_topic`: what an `upsert` topic holds was told by `hold`; else each answer is there at most once."""
         if mode not in MODES:
             raise OptionError(f"mode {mode!r} of a sink is not known; it is one of {', '.join(MODES)}")
         for name in key or ():
@@ -50,6 +59,7 @@ class AnswerMessages:
         self._mode = mode
         self._key = [self._variables.index(name) for name in key] if key else None
         self._is_construct = construct
+        self._knows_topic = knows_topic
         if mode == "upsert" and self._key is None:
             self._key = list(range(len(self._variables)))
         self._held: dict[bytes, dict[str, int]] = {}
@@ -119,6 +129,13 @@ class AnswerMessages:
         found = []
         for key, at_ms in touched.items():
             held = self._held[key]
+            if not self._knows_topic:
+                # What leaves was there; what is left is what came.
+                left = [text for text, count in held.items() if count < 0]
+                held = self._held[key] = {text: count for text, count in held.items() if count > 0}
+                if any(count > 1 for count in held.values()) or len(left) > 1:
+                    raise OptionError(f"the key does not tell answers apart: there are several with {key.decode()}")
+                before[key] = dict.fromkeys(left, 1)
             if len(held) > 1 or any(count < 0 for count in held.values()):
                 raise OptionError(f"the key does not tell answers apart: there are several with {key.decode()}")
             if not held:
@@ -129,6 +146,8 @@ class AnswerMessages:
             for text, count in held.items():
                 value = _value(at_ms, count, self._variables, json.loads(text), terms=True)
             found.append(Record(key, value, at_ms, None if value is None else JSON))
+        if not self._knows_topic:
+            self._held.clear()
         return found
 
     def _key_of(self, row: Sequence[str | None]) -> bytes | None:

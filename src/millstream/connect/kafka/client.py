@@ -11,10 +11,14 @@ from millstream.errors import ConnectError, OptionError
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, KafkaError, Producer
+    from confluent_kafka.admin import AdminClient
 
 WAIT_S = 15.0
 """How long servers may take to say what there is."""
 _LOG = logging.getLogger("millstream.kafka")
+# What the client's own library has to say is for those who ask for it.
+_LIBRARY_LOG = logging.getLogger("millstream.kafka.client")
+_LIBRARY_LOG.addHandler(logging.NullHandler())
 
 
 def library() -> Any:
@@ -67,9 +71,17 @@ def producer(at: Address, trouble: Trouble, **ours: Any) -> Producer:
     return made
 
 
+def admin(at: Address, trouble: Trouble) -> AdminClient:
+    """A client that asks what there is."""
+    from confluent_kafka.admin import AdminClient
+
+    made: AdminClient = _made(AdminClient, at, at.settings(), trouble)
+    return made
+
+
 def _made(make: Any, at: Address, settings: dict[str, Any], trouble: Trouble) -> Any:
     try:
-        return make({**settings, "error_cb": trouble}, logger=_LOG)
+        return make({**settings, "error_cb": trouble}, logger=_LIBRARY_LOG)
     except library().KafkaException as error:
         # It names the option, and may show its value.
         reason = _without_secrets(error.args[0].str(), at)
@@ -97,6 +109,22 @@ def ends(client: Consumer, at: Address, topic: str, partition: int) -> tuple[int
     """The first offset that is there, and the one behind the last."""
     try:
         return client.get_watermark_offsets(library().TopicPartition(topic, partition), timeout=WAIT_S)
+    except library().KafkaException as error:
+        failed(at.name, error.args[0])
+
+
+def committed_ends(client: AdminClient, at: Address, places: list[tuple[str, int]]) -> dict[tuple[str, int], int]:
+    """For each partition the offset behind the last message that no open transaction holds back."""
+    from confluent_kafka import admin
+
+    if not places:
+        return {}
+    latest = getattr(admin, "OffsetSpec").latest()  # noqa: B009 - its stubs do not tell of it
+    asked = {library().TopicPartition(topic, partition): latest for topic, partition in places}
+    level = library().IsolationLevel.READ_COMMITTED
+    try:
+        found = client.list_offsets(asked, isolation_level=level, request_timeout=WAIT_S)
+        return {(place.topic, place.partition): each.result().offset for place, each in found.items()}
     except library().KafkaException as error:
         failed(at.name, error.args[0])
 

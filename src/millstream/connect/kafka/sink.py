@@ -160,15 +160,22 @@ class Sender:
             headers: list[Any] = [] if content_type is None else [("content-type", content_type.encode())]
             # A timestamp of 0 would mean the present.
             headers.append(("at_ms", b"%d" % at_ms))
-            while True:
-                try:
-                    self._producer.produce(
-                        self._topic, value, key, timestamp=max(at_ms, 1), headers=headers, on_delivery=self._delivered
-                    )
-                    break
-                except BufferError:
-                    self._producer.poll(0.1)
-                    self._check()
+            self._hand_over(value, key, headers, timestamp=max(at_ms, 1))
+
+    def send_one(self, key: bytes | None, value: bytes | None, headers: list[Any]) -> None:
+        """Sends a message with headers of its own, now."""
+        self._hand_over(value, key, headers)
+        self._producer.poll(0)
+        self._check()
+
+    def _hand_over(self, value: bytes | None, key: bytes | None, headers: list[Any], **options: Any) -> None:
+        while True:
+            try:
+                self._producer.produce(self._topic, value, key, headers=headers, on_delivery=self._delivered, **options)
+                return
+            except BufferError:
+                self._producer.poll(0.1)
+                self._check()
 
     def _delivered(self, error: Any, message: Any) -> None:
         if error is not None:

@@ -6,6 +6,7 @@ were there when it began, unless they are followed.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,12 +18,14 @@ import numpy as np
 from millstream.connect.kafka import client
 from millstream.connect.kafka.options import EARLIEST, Address, address, read_address, starting_offsets
 from millstream.errors import OptionError
+from millstream.ingest.change_messages import ChangeReader, Upserts, is_change_format
 from millstream.ingest.chunk import Chunk, Want
 from millstream.ingest.columns import Columns
-from millstream.ingest.lanes import Lanes, LaneState, pack_position, unpack_position
+from millstream.ingest.lanes import Lanes, LaneState, Reader, pack_position, unpack_position
 from millstream.ingest.messages import Lane, MessageReader, Messages
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.scanning.summary import Summary
+from millstream.rdf import OnRejected, Rejections
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
@@ -47,20 +50,23 @@ class KafkaSource:
     follow: bool = False
     idle_s: float = 10.0
     """How long a partition without news holds the others back, where they are followed."""
+    upsert: bool = False
+    """Whether a message replaces what its key stated before, instead of saying what changes."""
     new_partitions_s: float = field(default=_NEW_PARTITIONS_S, repr=False)
 
     def chunks(self, want: Want, since: bytes | None = None) -> Iterator[Chunk]:
         """What the topics have, or get."""
-        if want.changes:
-            raise OptionError(f"{self.at.name}: changes are read from topics by kafka(..., changes=...)")
-        reader = MessageReader(
-            want.format or self.format,
-            want.time or self.time,
-            want.element or self.element,
-            want.base or self.base,
-            want.limits,
-            graphs=want.graphs,
-        )
+        if self.upsert and not want.changes:
+            raise OptionError(f"{self.at.name}: upserts are changes of a graph; use read_changes")
+        format, time, base = want.format or self.format, want.time or self.time, want.base or self.base
+        reader: Reader
+        if want.changes and not self.upsert:
+            reader = ChangeReader(format, time, base, want.limits)
+        else:
+            element = want.element or self.element
+            if self.upsert and element not in (None, "message"):
+                raise OptionError(f"{self.at.name}: the state of a key is a message, not a {element}")
+            reader = MessageReader(format, time, element, base, want.limits, graphs=want.graphs and not self.upsert)
         return _Reading(self, reader, want).chunks(since)
 
 
@@ -75,17 +81,21 @@ def kafka(
     follow: bool = False,
     idle_s: float = 10.0,
     starting_offsets: object = EARLIEST,
+    upsert: bool = False,
     options: Mapping[str, object] | None = None,
 ) -> KafkaSource:
     """Topics of Kafka as a source for `Engine.read`: what is there now, or with `follow` also what comes later.
+
+    For `Engine.read_changes` messages are RDF Patch or SPARQL Update; with `upsert` they are RDF, which replaces what their
+    key stated before, and those without a value take it back.
 
     `format`: that of the messages; else their header `content-type` tells it. `time`: `timestamp` (default), `header:NAME`,
     `prov` or `predicate:<iri>`. `element`: `message` (default), `graph`, `line` or `subject`. `options` are those of the
     client, by the names of librdkafka.
     """
-    MessageReader(format, time, element, base)  # complains at once
+    check_message_options(format, time, element)
     at = address(servers, topic, options)
-    return KafkaSource(at, format, time, element, base, _offsets(starting_offsets), follow, idle_s)
+    return KafkaSource(at, format, time, element, base, _offsets(starting_offsets), follow, idle_s, upsert)
 
 
 _offsets = starting_offsets
@@ -100,9 +110,18 @@ def kafka_source(
     for name, value in (defaults or {}).items():
         if found.get(name) is None and value is not None and _fits(name, value):
             found[name] = value
-    MessageReader(**found)  # complains at once
+    check_message_options(found["format"], found["time"], found["element"])
     offsets = starting_offsets(options.get("startingOffsets", EARLIEST))
-    return KafkaSource(at, **found, starting_offsets=offsets, follow=follow, idle_s=idle_s)
+    upsert = options.get("upsert", "false").lower() == "true"
+    return KafkaSource(at, **found, starting_offsets=offsets, follow=follow, idle_s=idle_s, upsert=upsert)
+
+
+def check_message_options(format: str | None, time: str | None, element: str | None) -> None:
+    """Complains at once about what messages cannot have."""
+    if format is not None and is_change_format(format):
+        ChangeReader(format, time)
+    else:
+        MessageReader(format, time, element)
 
 
 def _fits(name: str, value: str) -> bool:
@@ -117,16 +136,19 @@ def _fits(name: str, value: str) -> bool:
 class _LaneChunk(Chunk):
     """Messages as they came; which elements may be handed on is known when it is encoded, and so is the position."""
 
-    def __init__(self, lanes: Lanes, messages: Messages | None, want: Want) -> None:
+    def __init__(self, lanes: Lanes, messages: Messages | None, want: Want, upserts: _KeyedSource | None) -> None:
         super().__init__(self._take, is_idle=messages is None)
         self.is_placed = True
         self._lanes = lanes
         self._messages = messages
         self._want = want
+        self._upserts = upserts
         self._place = lanes.position()
 
     def _take(self, dictionary: Dictionary, summary: Summary | None) -> Columns:
         columns = self._lanes.take(self._messages, dictionary, summary, self._want.on_rejected)
+        if self._upserts is not None:
+            columns = self._upserts.changes(columns, self._lanes, dictionary, self._want.on_rejected)
         # Something was still there to be handed on.
         self.is_idle = self._messages is None and not columns.elements
         self._place = self._lanes.position()
@@ -135,13 +157,45 @@ class _LaneChunk(Chunk):
 
     @property
     def position(self) -> bytes:
-        return pack_position(self._place)
+        return pack_position(self._place, None if self._upserts is None else self._upserts.dump())
+
+
+class _KeyedSource:
+    """Upserts of a reading: what keys state is part of the position, since compaction takes old messages away."""
+
+    def __init__(self, since: bytes | None) -> None:
+        self._before: dict[str, Any] = json.loads(since).get("stated", {}) if since else {}
+        self._upserts = Upserts()
+        self._dictionary: Dictionary | None = None
+
+    def changes(self, columns: Columns, lanes: Lanes, dictionary: Dictionary, on_rejected: OnRejected | None) -> Columns:
+        """What has changed, by what was handed on."""
+        if self._dictionary is None:
+            self._dictionary = dictionary
+            self._upserts.load(self._before, dictionary)
+        keys = []
+        keyed = []
+        for number, (messages, place) in enumerate(lanes.handed()):
+            key = messages.key_of(place)
+            if key is None:
+                Rejections(messages.name(place), on_rejected).reject("it has no key, so nobody knows what it replaces")
+                continue
+            keys.append(key)
+            keyed.append(number)
+        some = columns if len(keyed) == columns.elements else columns.pick(np.array(keyed, np.int64))
+        return self._upserts.changes(some, keys, dictionary)
+
+    def dump(self) -> dict[str, Any]:
+        """What keys state now."""
+        if self._dictionary is None:
+            return {"stated": self._before}
+        return {"stated": self._upserts.dump(self._dictionary)}
 
 
 class _Reading:
     """One reading of a source."""
 
-    def __init__(self, source: KafkaSource, reader: MessageReader, want: Want) -> None:
+    def __init__(self, source: KafkaSource, reader: Reader, want: Want) -> None:
         self._source = source
         self._at = source.at
         self._reader = reader
@@ -157,13 +211,14 @@ class _Reading:
             before = unpack_position(since, prefix) if since else {}
             states = {lane: state for lane, state in before.items() if lane.topic in self._at.topics}
             lanes = Lanes(self._reader, states, source.idle_s if source.follow else None)
+            upserts = _KeyedSource(since) if source.upsert else None
             self._begin(consumer, lanes, bool(since))
             look_at = time.monotonic() + source.new_partitions_s
             while not lanes.has_ended:
                 if source.follow and time.monotonic() >= look_at:
                     self._begin(consumer, lanes, True)
                     look_at = time.monotonic() + source.new_partitions_s
-                yield _LaneChunk(lanes, self._poll(consumer, lanes), self._want)
+                yield _LaneChunk(lanes, self._poll(consumer, lanes), self._want, upserts)
                 self._hold_back(consumer, lanes)
 
     @contextmanager

@@ -189,6 +189,6 @@ class _Waiting:
             np.array(times, np.int64) if len(times) == len(sizes) and self._rate is None else None,
             sizes,
             graph,
-            np.array(signs, np.int64) if len(signs) == len(sizes) else None,
+            np.array(signs, np.int64) if signs and len(signs) == len(sizes) else None,
             self._rate,
         )

@@ -20,12 +20,13 @@ Invariants
 
 import cython
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from millstream.kernels.aggregates.distinct cimport DistinctTuples
 from millstream.kernels.aggregates.term_references cimport TermReferences
 from millstream.kernels.containers.growing cimport growing_close, growing_room
+from millstream.kernels.containers.hash_index cimport is_far, prefetch, prefetch_slot
 from millstream.kernels.containers.keyed cimport (
     keyed_at, keyed_bytes, keyed_close, keyed_drop, keyed_get, keyed_hash, keyed_open,
 )
@@ -129,13 +130,35 @@ cdef class GroupTable(Operator):
         self.event_count = 0
         self.change_count = 0
 
-    cdef int64_t group_of(self, int64_t row) noexcept nogil:
+    cdef void read_key(self, int64_t row) noexcept nogil:
         cdef int64_t* key = <int64_t*>self.row.data
         cdef int64_t* places = <int64_t*>self.places.data
         cdef int i
         for i in range(self.groups.width):
             key[i] = self.rows.columns[places[i]][row]
-        return keyed_get(&self.groups, key, keyed_hash(&self.groups, key))
+
+    cdef void look_ahead(self, int64_t row) noexcept nogil:
+        """Hashes the key of a row that comes soon, and fetches where its group is found."""
+        self.read_key(row)
+        self.hashes[row & (AHEAD - 1)] = keyed_hash(&self.groups, <int64_t*>self.row.data)
+        prefetch_slot(&self.groups.index, self.hashes[row & (AHEAD - 1)])
+
+    cdef int64_t group_of(self, int64_t row) noexcept nogil:
+        """The slot of a row's group; rows are asked for in order."""
+        cdef uint32_t hash
+        cdef uint64_t near
+        if not self.looks_ahead:
+            self.read_key(row)
+            return keyed_get(&self.groups, <int64_t*>self.row.data, keyed_hash(&self.groups, <int64_t*>self.row.data))
+        hash = self.hashes[row & (AHEAD - 1)]
+        if row + AHEAD < self.rows.size:
+            self.look_ahead(row + AHEAD)
+        if row + AHEAD // 2 < self.rows.size:
+            near = self.groups.index.slots[self.hashes[(row + AHEAD // 2) & (AHEAD - 1)] & self.groups.index.mask]
+            if near:
+                prefetch(keyed_at(&self.groups, <uint32_t>near - 1))
+        self.read_key(row)
+        return keyed_get(&self.groups, <int64_t*>self.row.data, hash)
 
     cdef void touch(self, int64_t slot) noexcept nogil:
         cdef int64_t* group = keyed_at(&self.groups, slot) + self.groups.width
@@ -168,6 +191,9 @@ cdef class GroupTable(Operator):
         cdef int64_t* weights = self.rows.columns[self.rows.width + WEIGHT]
         cdef bint sound = True
         self.make_room(n)
+        self.looks_ahead = is_far(&self.groups.index)
+        for i in range(min(n, <int64_t>AHEAD) if self.looks_ahead else 0):
+            self.look_ahead(i)
         for i in range(n):
             slot = self.group_of(i)
             self.slots[i] = slot
@@ -208,6 +234,9 @@ cdef class GroupTable(Operator):
         if self.groups.width == 0:
             return
         for i in range(self.event_count):
+            # One that has rows then and none in the end is touched again.
+            if self.event_rows[i]:
+                continue
             group = keyed_at(&self.groups, self.event_slots[i]) + self.groups.width
             if group[ROWS] == 0:
                 group[ROWS] = -1            # not again
@@ -248,6 +277,8 @@ cdef class GroupTable(Operator):
         for event in range(self.event_count):
             while at.event_end <= event:
                 at += 1
+            if self.looks_ahead and event + AHEAD < self.event_count:
+                prefetch(keyed_at(&self.groups, self.event_slots[event + AHEAD]))
             group = keyed_at(&self.groups, self.event_slots[event]) + self.groups.width
             before, after = group[SHOWN] != 0, self.groups.width == 0 or self.event_rows[event] > 0
             if before == after and (not after or not self.differs(event)):

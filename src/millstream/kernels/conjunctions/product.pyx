@@ -11,7 +11,7 @@ from millstream.kernels.conjunctions.parts cimport Part
 from millstream.kernels.conjunctions.time_merge cimport Rows
 from millstream.kernels.containers.agenda cimport FOREVER
 from millstream.kernels.containers.hash_index cimport (
-    Probe, fold, index_close, index_drop, index_open, index_put, index_replace, mix, probe, probe_next,
+    Probe, fold, index_close, index_drop, index_open, index_put, index_replace, probe, probe_next, spread,
 )
 from millstream.kernels.containers.memory cimport block_free, block_resize
 
@@ -35,7 +35,7 @@ cdef inline uint32_t side_hash(Side* side, const int64_t* values) noexcept nogil
     cdef uint64_t mixed = 0
     cdef int i
     for i in range(side.width):
-        mixed = mix(mixed + <uint64_t>values[i])
+        mixed += spread(values[i], i)
     return fold(mixed)
 
 

@@ -11,12 +11,18 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from millstream.kernels.containers.memory cimport block_free, block_new
 
 cdef extern from *:
-    void prefetch "__builtin_prefetch"(const void* address) noexcept nogil
+    """
+    /* A function that does nothing but fetch has no effect in the eyes of GCC, which leaves calls of it out: the empty
+       statement is one. */
+    static inline void ms_prefetch(const void *address) { __builtin_prefetch(address); __asm__ volatile(""); }
+    """
+    void prefetch "ms_prefetch"(const void* address) noexcept nogil
 
 cdef enum:
     SMALLEST = 16
     DRAINED = 3                 # slots drained at every change: done before the new table is full
     NEXT = 12                   # slots looked ahead while draining
+    FAR_SLOTS = 1 << 12
 
 
 cdef struct Index:
@@ -43,6 +49,12 @@ cdef inline uint64_t mix(uint64_t x) noexcept nogil:
     return x ^ (x >> 32)
 
 
+cdef inline uint64_t spread(int64_t value, int place) noexcept nogil:
+    """A word of a key. The hash of a key folds the sum of these, of which none waits for the one before."""
+    return (<uint64_t>value ^ (<uint64_t>value >> 32)) * (
+        <uint64_t>0x9E3779B97F4A7C15 + <uint64_t>place * <uint64_t>0xD1B54A32D192ED02)
+
+
 cdef inline uint32_t fold(uint64_t x) noexcept nogil:
     return <uint32_t>(((x ^ (x >> 32)) * <uint64_t>0x9E3779B97F4A7C15) >> 32)
 
@@ -51,6 +63,11 @@ cdef inline void prefetch_slot(Index* index, uint32_t hash) noexcept nogil:
     prefetch(&index.slots[hash & index.mask])
     if index.old != NULL:
         prefetch(&index.old[hash & index.old_mask])
+
+
+cdef inline bint is_far(const Index* index) noexcept nogil:
+    """Whether it is so large that fetching ahead is worth its while; what is smaller stays in the cache."""
+    return index.mask >= FAR_SLOTS
 
 
 cdef inline void index_open(Index* index) noexcept nogil:

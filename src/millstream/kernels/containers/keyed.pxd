@@ -9,7 +9,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from millstream.kernels.containers.hash_index cimport (
-    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, mix, probe, probe_next,
+    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, probe, probe_next, spread,
 )
 from millstream.kernels.containers.memory cimport block_free
 from millstream.kernels.containers.records cimport Records, record_free, record_new
@@ -46,7 +46,7 @@ cdef inline uint32_t keyed_hash(Keyed* table, const int64_t* key) noexcept nogil
     cdef uint64_t mixed = 0
     cdef int i
     for i in range(table.width):
-        mixed = mix(mixed + <uint64_t>key[i])
+        mixed += spread(key[i], i)
     return fold(mixed)
 
 

@@ -16,7 +16,7 @@ from millstream.kernels.containers.agenda cimport (
     FOREVER, NEVER, Note, agenda_bytes, agenda_close, agenda_open, agenda_pop, agenda_put,
 )
 from millstream.kernels.containers.hash_index cimport (
-    Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, mix, probe, probe_next,
+    Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, probe, probe_next, spread,
 )
 from millstream.kernels.containers.memory cimport block_free
 from millstream.kernels.containers.records cimport record_free, record_new
@@ -54,7 +54,7 @@ cdef class TupleTable:
         cdef uint64_t mixed = 0
         cdef int i
         for i in range(self.width):
-            mixed = mix(mixed + <uint64_t>ids[i])
+            mixed += spread(ids[i], i)
         return fold(mixed)
 
     cdef int32_t find_row(self, const int64_t* wanted, uint32_t hash) noexcept nogil:

@@ -43,6 +43,7 @@ cdef class Dictionary(Store):
 
     def __dealloc__(self):
         free(self.line)
+        free(self.made)
         free_term(&self.term)
 
     # Any valid spelling to ids.

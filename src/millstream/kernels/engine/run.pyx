@@ -111,4 +111,6 @@ cdef class Run:
                 emitter.report(deltas, upto, first=emitter in first)
             elif deltas.rows.size or self.closing:
                 emitter.reporter.take(deltas, upto)
+        if self.operator.is_large:
+            self.operator.give_back()
         return 0

@@ -90,6 +90,11 @@ cdef class Deltas:
         return self.rows.width
 
     @property
+    def capacity(self):
+        """For how many rows there is room."""
+        return self.rows.capacity
+
+    @property
     def columns(self):
         """The rows as an array of rows by columns."""
         cdef cnp.npy_intp shape[2]

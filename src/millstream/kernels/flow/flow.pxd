@@ -17,12 +17,14 @@ cdef class Flow:
     cdef Bound bound
     cdef object renumber
     cdef int64_t next_due       # FOREVER where nothing is
+    cdef bint is_large          # a buffer has more room than is kept
 
     cdef Leaf leaf_of(self, int64_t pattern)
     cpdef int feed(self, Arrivals rows) except -1
     cdef void note(self, Leaf leaf) noexcept
     cpdef int look_ahead(self) except -1
     cpdef int clear(self) except -1
+    cpdef int give_back(self) except -1
     cdef int pass_time(self, int64_t upto) except -1
     cdef tuple run(self)
     cpdef tuple drain(self, int64_t upto)

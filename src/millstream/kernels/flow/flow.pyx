@@ -8,6 +8,7 @@ from libc.stdint cimport int64_t
 
 from millstream.kernels.conjunctions.leaf cimport Leaf
 from millstream.kernels.containers.agenda cimport FOREVER
+from millstream.kernels.flow.change_rows cimport KEPT
 from millstream.kernels.flow.deltas cimport ALIKE, PATTERN, Arrivals, Bound, Deltas, Operator
 
 
@@ -153,6 +154,17 @@ cdef class Flow:
             (<Deltas>out).clear()
         return 0
 
+    cpdef int give_back(self) except -1:
+        """Empties the buffers that only a large drain needs: what it gave has been read. The call that grew them pays."""
+        for out in self.outs:
+            if (<Deltas>out).rows.capacity > KEPT:
+                (<Deltas>out).clear()
+        for out in self.ends:
+            if (<Deltas>out).rows.capacity > KEPT:
+                (<Deltas>out).clear()
+        self.is_large = False
+        return 0
+
     cdef int pass_time(self, int64_t upto) except -1:
         """Empties all buffers, and writes what became of the leaves' solutions up to a tick."""
         cdef Leaf leaf
@@ -160,6 +172,8 @@ cdef class Flow:
         for leaf in self.leaves:
             if leaf.pass_time(upto) and self.renumber is not None and has_numbers_by_time(leaf.out):
                 leaf.out.fill(self.renumber(leaf.out))
+            if leaf.out.rows.capacity > KEPT:
+                self.is_large = True
         if self.next_due <= upto:
             self.look_ahead()
         return 0
@@ -177,6 +191,8 @@ cdef class Flow:
                     operator.apply()
                     if operator.out.rows.size > most:
                         self.bound.check(operator.out.rows.size)
+                    if operator.out.rows.capacity > KEPT:
+                        self.is_large = True
                     break
         return self.ends
 
@@ -187,6 +203,8 @@ cdef class Flow:
         self.pass_time(upto)
         for out, other in self.others:
             (<Deltas>out).fill(other.drain())
+            if (<Deltas>out).rows.capacity > KEPT:
+                self.is_large = True
         return self.run()
 
 

@@ -15,19 +15,21 @@ logged pair.
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from millstream.kernels.containers.agenda cimport NEVER, Note, agenda_pop
+from millstream.kernels.containers.agenda cimport CHUNK_NOTES, NEVER, Note, Queue, agenda_pop
 from millstream.kernels.containers.hash_index cimport (
-    Index, Probe, index_add, index_close, index_drop, index_open, index_put, probe, probe_next,
+    Index, Probe, index_add, index_close, index_drop, index_open, index_put, prefetch, probe, probe_next,
 )
 from millstream.kernels.containers.records cimport record_free, record_new, record_next
 from millstream.kernels.joins.edges cimport edge_add, edge_extend, edge_find, edge_remove, kind_hash, pair_hash
 from millstream.kernels.joins.store cimport (
-    EDGE_NOTE, MOST, NO_VARIABLE, UNARY_NOTE, WAIT_NOTE, Node, Row, Store, Target, Wait, edge_at, ends_of, node_at,
+    EDGE_NOTE, MOST, NO_VARIABLE, UNARY_NOTE, WAIT_NOTE, Edge, Node, Row, Store, Target, Wait, edge_at, ends_of, node_at,
     node_release, note, row_at, row_get, row_release, trailing_zeros, wait_at,
 )
 
 cdef enum:
     UNLINKED = -2               # s_prev, o_prev: not on that chain; -1: its first
+    EDGE_AHEAD = 6              # notes ahead in a lane: fetch the edge
+    ROWS_AHEAD = 3              # notes ahead: fetch the edge's rows
 
 
 # Chains
@@ -365,6 +367,30 @@ cdef inline void row_open(Store* store, int32_t number) noexcept nogil:
 
 # Expiry
 
+cdef inline void fetch_due(Store* store) noexcept nogil:
+    """Fetches what the notes behind the next one speak of: the edge of one, the rows of another that was fetched before."""
+    cdef Queue* queue
+    cdef Note* note
+    cdef Edge* edge
+    cdef int32_t end
+    if store.agenda.next_lane < 0:
+        return
+    queue = &store.agenda.lanes[store.agenda.next_lane]
+    end = queue.last if queue.head == queue.tail else CHUNK_NOTES
+    if queue.first + EDGE_AHEAD < end:
+        note = queue.head.notes + queue.first + EDGE_AHEAD
+        if note.kind == EDGE_NOTE:
+            prefetch(edge_at(store, note.number))
+    if queue.first + ROWS_AHEAD < end:
+        note = queue.head.notes + queue.first + ROWS_AHEAD
+        edge = edge_at(store, note.number) if note.kind == EDGE_NOTE else NULL
+        if edge != NULL and edge.view >= 0:
+            if not (store.s_bare >> edge.view) & 1:
+                prefetch(row_at(store, edge.s.place.row))
+            if not (store.o_bare >> edge.view) & 1:
+                prefetch(row_at(store, edge.o.place.row))
+
+
 cdef inline void expire(Store* store, int64_t most) noexcept nogil:
     """Removes what died by now, after at most so many notes."""
     cdef Note due
@@ -373,6 +399,7 @@ cdef inline void expire(Store* store, int64_t most) noexcept nogil:
     while most > 0 and store.agenda.next_tick <= store.now:
         most -= 1
         due = agenda_pop(&store.agenda)
+        fetch_due(store)
         if due.kind == EDGE_NOTE:
             if edge_at(store, due.number).view >= 0 and edge_at(store, due.number).until <= store.now:
                 edge_remove(store, due.number)

@@ -21,6 +21,7 @@ cdef extern from *:
     }
     """
     int leading_zeros "ms_leading_zeros"(uint128 value) noexcept nogil
+    bint word_overflows "__builtin_mul_overflow"(int64_t a, int64_t b, int64_t* into) noexcept nogil
 
 cdef enum:
     MOST_SCALE = 36             # 10^36 fits an int128, and so does twice that
@@ -119,6 +120,26 @@ cdef inline void round_number(Number* a, Rounding how) noexcept nogil:
         a.mantissa -= 1
     if (how == UP and rest > 0) or (how == HALF_UP and rest >= unit - rest):
         a.mantissa += 1
+
+
+cdef inline bint divide_rounded(Number* a, const Number* b) noexcept nogil:
+    """A quotient rounded to an integer, if both are words and not negative, the divisor not 0: cutting it after 18 digits
+    before leaves it on the same side of a half. Where it says False, the operand is as it was."""
+    cdef int64_t x = <int64_t>a.mantissa, y = <int64_t>b.mantissa
+    cdef int digits = b.scale - a.scale
+    if not fits_word(a.mantissa) or not fits_word(b.mantissa) or x < 0 or y <= 0 or not -MAX_SCALE <= digits <= MAX_SCALE:
+        return False
+    if digits > 0:
+        if word_overflows(x, POWER10[digits], &x):
+            return False
+    elif word_overflows(y, POWER10[-digits], &y):
+        return False
+    if (x | y) >> 61:
+        return False
+    a.mantissa = (2 * x + y) / (2 * y)
+    a.scale = 0
+    a.decimal = True
+    return True
 
 
 cdef inline int compare(const Number* a, const Number* b, bint* fits) noexcept nogil:

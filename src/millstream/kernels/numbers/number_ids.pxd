@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
 from millstream.kernels.dictionary.dictionary cimport Dictionary
-from millstream.kernels.dictionary.values cimport DECIMAL, INTEGER, MAX_SCALE, POWER10, TYPED, make_id, write_digits
+from millstream.kernels.dictionary.values cimport DECIMAL, INTEGER, MAX_SCALE, POWER10, TYPED, kind_of, make_id, write_digits
 
 cdef extern from *:
     ctypedef long long int128 "__int128"
@@ -18,6 +18,14 @@ cdef extern from *:
 
 cdef enum:
     SPELLED_BYTES = 128         # more than any int128 takes as a literal
+    MOST_SHORT = 1 << 30
+
+
+cdef inline int64_t short_id(int64_t value, bint decimal) noexcept nogil:
+    """The id of an integer, perhaps as a decimal, that is nearer to 0 than MOST_SHORT."""
+    if decimal:
+        return make_id(DECIMAL, value + (<int64_t>1 << 53))
+    return make_id(INTEGER, value + (<int64_t>1 << 58))
 
 
 cdef inline bint fits_word(int128 value) noexcept nogil:
@@ -80,8 +88,14 @@ cdef inline int64_t number_id(Dictionary dictionary, int128 value, int scale, bi
             return make_id(DECIMAL, (<int64_t>scale << 54) | (<int64_t>value + (<int64_t>1 << 53)))
     elif -(<int64_t>1 << 58) < value < (<int64_t>1 << 58):
         return make_id(INTEGER, <int64_t>value + (<int64_t>1 << 58))
+    # What goes was computed when it came: most numbers are met twice at least.
+    term_id = dictionary.made_id(<uint64_t>value, <uint64_t>(value >> 64), 2 * scale + decimal)
+    if term_id >= 0:
+        return term_id
     # As it is spelled here, it is canonical.
     term_id = dictionary.intern(spelled, spell_number(spelled, value, scale, decimal), TYPED)
     if term_id < 0:
         raise MemoryError
+    if kind_of(term_id) == TYPED:
+        dictionary.remember_made(<uint64_t>value, <uint64_t>(value >> 64), 2 * scale + decimal, term_id)
     return term_id

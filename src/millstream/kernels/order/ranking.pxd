@@ -11,6 +11,7 @@ from millstream.kernels.order.term_order cimport Anchor, TermOrder
 
 cdef enum:
     KEY = 2                     # the place of a record's first key
+    AHEAD = 8                   # rows that are looked for before they are taken; a power of two
 
 
 cdef struct Level:
@@ -41,9 +42,11 @@ cdef class Ranking:
     cdef int64_t* wanted        # keys and ids of the row at hand
     cdef Numbers touched        # rows with something pending
     cdef Numbers gone           # rows whose weight became 0
+    cdef bint looks_ahead
+    cdef uint32_t hashes[AHEAD]
 
     cdef uint32_t hash(self, int64_t* ids) noexcept nogil
-    cdef int32_t find(self, int64_t* ids) noexcept nogil
+    cdef int32_t find(self, int64_t* ids, uint32_t hash) noexcept nogil
     cdef int make_keys(self) except -1
     cdef int compare(self, int32_t number) except -2
     cdef int descend(self, Spot* spot, int64_t* rank) except -1
@@ -51,8 +54,10 @@ cdef class Ranking:
     cdef void walk(self, int64_t first, int64_t last, int sign) noexcept nogil
     cdef void shift(self, int32_t number, int64_t rank, int64_t weight, int sign) noexcept nogil
     cdef void find_edge(self) noexcept nogil
-    cdef int add(self, int64_t weight) except -1
-    cdef int take(self, int64_t weight) except -1
+    cdef int add(self, uint32_t hash, int64_t weight) except -1
+    cdef int take(self, uint32_t hash, int64_t weight) except -1
+    cdef void look_ahead(self, const Written* rows, int64_t row) noexcept nogil
+    cdef int change_ahead(self, const Written* rows, int64_t row) except -1
     cdef int change(self, const Written* rows, int64_t row) except -1
     cdef void finish(self, Written* into, int64_t tick, int64_t change) noexcept nogil
     cdef int read_slice(self, Written* into, int64_t offset, int64_t limit) except -1

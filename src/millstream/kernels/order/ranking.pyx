@@ -19,7 +19,8 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from millstream.kernels.containers.hash_index cimport (
-    Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, mix, probe, probe_next,
+    Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, is_far, prefetch, prefetch_slot, probe,
+    probe_next, spread,
 )
 from millstream.kernels.containers.memory cimport block_free, block_resize
 from millstream.kernels.containers.ordered_tree cimport (
@@ -109,11 +110,11 @@ cdef class Ranking:
         cdef uint64_t mixed = 0
         cdef int i
         for i in range(self.width):
-            mixed = mix(mixed + <uint64_t>ids[i])
+            mixed += spread(ids[i], i)
         return fold(mixed)
 
-    cdef int32_t find(self, int64_t* ids) noexcept nogil:
-        cdef Probe found = probe(&self.index, self.hash(ids))
+    cdef int32_t find(self, int64_t* ids, uint32_t hash) noexcept nogil:
+        cdef Probe found = probe(&self.index, hash)
         cdef int32_t number
         cdef int64_t* held
         cdef int i
@@ -243,9 +244,8 @@ cdef class Ranking:
 
     # Changes
 
-    cdef int add(self, int64_t weight) except -1:
-        cdef int64_t* ids = self.wanted + self.key_count
-        cdef int32_t number = self.find(ids)
+    cdef int add(self, uint32_t hash, int64_t weight) except -1:
+        cdef int32_t number = self.find(self.wanted + self.key_count, hash)
         cdef int64_t rank = 0
         cdef Spot spot
         cdef bint matters
@@ -265,7 +265,7 @@ cdef class Ranking:
                 number = record_new(&self.records, self.stride * sizeof(int64_t))
                 memcpy(self.record(number) + KEY, self.wanted, (self.key_count + self.width) * sizeof(int64_t))
                 self.record(number)[COUNT] = self.record(number)[PENDING] = 0
-                index_put(&self.index, self.hash(ids), number)
+                index_put(&self.index, hash, number)
             if matters:
                 self.shift(number, rank, weight, 1)
             tree_insert(&self.tree, spot.leaf, spot.place, (<uint64_t*>self.wanted)[0], number, weight)
@@ -274,8 +274,8 @@ cdef class Ranking:
             self.find_edge()
         return 0
 
-    cdef int take(self, int64_t weight) except -1:
-        cdef int32_t number = self.find(self.wanted + self.key_count)
+    cdef int take(self, uint32_t hash, int64_t weight) except -1:
+        cdef int32_t number = self.find(self.wanted + self.key_count, hash)
         cdef int64_t rank = 0, left
         cdef bint matters
         if number < 0 or self.record(number)[COUNT] < weight:
@@ -314,12 +314,46 @@ cdef class Ranking:
 
     cdef int change(self, const Written* rows, int64_t row) except -1:
         """Takes a row that appears or disappears; `finish` ends its change."""
+        cdef int64_t* ids = self.wanted + self.key_count
         cdef int64_t weight = rows.columns[rows.width + WEIGHT][row]
+        read_row(ids, rows, row)
+        if weight > 0:
+            self.add(self.hash(ids), weight)
+        elif weight < 0:
+            self.take(self.hash(ids), -weight)
+        return 0
+
+    cdef void look_ahead(self, const Written* rows, int64_t row) noexcept nogil:
+        """Fetches where a row that comes soon is found."""
+        cdef int64_t* ids = self.wanted + self.key_count
+        read_row(ids, rows, row)
+        self.hashes[row & (AHEAD - 1)] = self.hash(ids)
+        prefetch_slot(&self.index, self.hashes[row & (AHEAD - 1)])
+
+    cdef int change_ahead(self, const Written* rows, int64_t row) except -1:
+        """As `change` where all rows are taken, in order."""
+        cdef int64_t weight = rows.columns[rows.width + WEIGHT][row], i
+        cdef uint32_t hash
+        cdef uint64_t near
+        if row == 0:
+            self.looks_ahead = is_far(&self.index)
+            for i in range(min(rows.size, <int64_t>AHEAD) if self.looks_ahead else 0):
+                self.look_ahead(rows, i)
+        if not self.looks_ahead:
+            return self.change(rows, row)
+        hash = self.hashes[row & (AHEAD - 1)]
+        if row + AHEAD < rows.size:
+            self.look_ahead(rows, row + AHEAD)
+        if row + AHEAD // 2 < rows.size:
+            near = self.index.slots[self.hashes[(row + AHEAD // 2) & (AHEAD - 1)] & self.index.mask]
+            if near:
+                prefetch(self.record(<uint32_t>near - 1))
+                prefetch(self.ids_of(<uint32_t>near - 1))
         read_row(self.wanted + self.key_count, rows, row)
         if weight > 0:
-            self.add(weight)
+            self.add(hash, weight)
         elif weight < 0:
-            self.take(-weight)
+            self.take(hash, -weight)
         return 0
 
     # Looking in

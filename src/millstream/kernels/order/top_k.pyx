@@ -55,7 +55,7 @@ cdef class TopK(Slices):
         self.ranking = Ranking(width, levels, order, offset, limit)
 
     cdef int take(self, int64_t row) except -1:
-        return self.ranking.change(&self.given.rows, row)
+        return self.ranking.change_ahead(&self.given.rows, row)
 
     cdef int finish(self, int64_t tick, int64_t change) except -1:
         self.ranking.finish(&self.out.rows, tick, change)

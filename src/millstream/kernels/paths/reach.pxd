@@ -21,7 +21,7 @@ Invariants
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from millstream.kernels.containers.hash_index cimport (
-    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, mix, probe, probe_next,
+    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, mix, probe, probe_next, spread,
 )
 from millstream.kernels.containers.memory cimport block_free, block_resize
 from millstream.kernels.containers.records cimport Records, record_free, record_new
@@ -176,7 +176,7 @@ cdef inline uint32_t node_hash(int64_t* ids) noexcept nogil:
     cdef uint64_t mixed = 0
     cdef int i
     for i in range(MOST_TAGS + 1):
-        mixed = mix(mixed + <uint64_t>ids[i])
+        mixed += spread(ids[i], i)
     return fold(mixed)
 
 

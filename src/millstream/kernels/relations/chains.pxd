@@ -20,8 +20,8 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from millstream.kernels.containers.hash_index cimport (
-    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, index_replace, mix, prefetch,
-    prefetch_slot, probe, probe_next,
+    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, index_replace, is_far, prefetch,
+    prefetch_slot, probe, probe_next, spread,
 )
 from millstream.kernels.containers.memory cimport block_free, block_resize
 from millstream.kernels.containers.multiset cimport (
@@ -64,6 +64,7 @@ cdef struct Side:
     int64_t* row                # the row being taken
     RowClass* classes
     int class_count
+    bint looks_ahead
     Hint hints[FAR]             # by place, modulo FAR
 
 
@@ -128,7 +129,7 @@ cdef inline uint32_t key_hash(Side* side, int64_t* row, uint64_t common) noexcep
     cdef int i
     for i in range(side.shared):
         if in_key(side, i, common):
-            mixed = mix(mixed + <uint64_t>row[side.places[i]])
+            mixed += spread(row[side.places[i]], i)
     return fold(mixed)
 
 
@@ -156,10 +157,8 @@ cdef inline int32_t* link_of(RowClass* rows, int32_t number, int key) noexcept n
     return <int32_t*>(row_at(&rows.rows, number) - 1 - key)
 
 
-cdef inline void chain_enter(Side* side, RowClass* rows, int32_t number, int key) noexcept nogil:
-    cdef int64_t* row = row_at(&rows.rows, number)
-    cdef uint32_t hash = key_hash(side, row, rows.keys[key].common)
-    cdef int32_t first = chain_find(side, rows, key, side, row, hash)
+cdef inline void chain_enter(Side* side, RowClass* rows, int32_t number, int key, uint32_t hash) noexcept nogil:
+    cdef int32_t first = chain_find(side, rows, key, side, row_at(&rows.rows, number), hash)
     cdef int32_t* link = link_of(rows, number, key)
     cdef int32_t* before
     link[PREVIOUS_ROW] = first
@@ -174,16 +173,14 @@ cdef inline void chain_enter(Side* side, RowClass* rows, int32_t number, int key
     before[NEXT_ROW] = number
 
 
-cdef inline void chain_leave(Side* side, RowClass* rows, int32_t number, int key) noexcept nogil:
+cdef inline void chain_leave(Side* side, RowClass* rows, int32_t number, int key, uint32_t hash) noexcept nogil:
     cdef int32_t* link = link_of(rows, number, key)
     cdef Index* index = &rows.keys[key].index
-    cdef uint32_t hash
     if link[NEXT_ROW] >= 0:
         link_of(rows, link[NEXT_ROW], key)[PREVIOUS_ROW] = link[PREVIOUS_ROW]
     if link[PREVIOUS_ROW] >= 0:
         link_of(rows, link[PREVIOUS_ROW], key)[NEXT_ROW] = link[NEXT_ROW]
         return
-    hash = key_hash(side, row_at(&rows.rows, number), rows.keys[key].common)
     if link[NEXT_ROW] >= 0:
         index_replace(index, hash, number, link[NEXT_ROW])
     else:
@@ -195,9 +192,11 @@ cdef inline void chain_leave(Side* side, RowClass* rows, int32_t number, int key
 cdef inline void chain_all(Side* side, RowClass* rows, int key, uint64_t* slots, uint64_t mask) noexcept nogil:
     """Chains the rows that a table of the class's index holds."""
     cdef uint64_t at
+    cdef int32_t number
     for at in range(mask + 1):
         if slots[at] != 0:
-            chain_enter(side, rows, <int32_t>(<uint32_t>slots[at] - 1), key)
+            number = <int32_t>(<uint32_t>slots[at] - 1)
+            chain_enter(side, rows, number, key, key_hash(side, row_at(&rows.rows, number), rows.keys[key].common))
 
 
 cdef inline int class_key(Side* side, RowClass* rows, uint64_t common) noexcept nogil:
@@ -242,10 +241,15 @@ cdef inline RowClass* side_class(Side* side, uint64_t mask) noexcept nogil:
     return made
 
 
-cdef inline void side_add(Side* side, uint64_t mask, int64_t weight) noexcept nogil:
-    """Adds to the count of the row being taken; a row that counts zero is gone."""
+cdef inline uint32_t hash_for(Side* side, RowClass* rows, int key, uint32_t first) noexcept nogil:
+    """The hash for a key of the row being taken; that for the first one is known."""
+    return key_hash(side, side.row, rows.keys[key].common) if key else first
+
+
+cdef inline void side_add(Side* side, uint64_t mask, uint32_t hash, uint32_t first, int64_t weight) noexcept nogil:
+    """Adds to the count of the row being taken, of which the hashes of all columns and of the first key are known; a row
+    that counts zero is gone."""
     cdef RowClass* rows = side_class(side, mask)
-    cdef uint32_t hash = row_hash(side.row, side.width)
     cdef int32_t number = multiset_find(&rows.rows, side.row, hash)
     cdef int64_t* row
     cdef int key
@@ -253,13 +257,13 @@ cdef inline void side_add(Side* side, uint64_t mask, int64_t weight) noexcept no
         number = multiset_enter(&rows.rows, side.row, hash)
         row_at(&rows.rows, number)[side.width] = weight
         for key in range(rows.key_count):
-            chain_enter(side, rows, number, key)
+            chain_enter(side, rows, number, key, hash_for(side, rows, key, first))
         return
     row = row_at(&rows.rows, number)
     row[side.width] += weight
     if row[side.width] == 0:
         for key in range(rows.key_count):
-            chain_leave(side, rows, number, key)
+            chain_leave(side, rows, number, key, hash_for(side, rows, key, first))
         multiset_leave(&rows.rows, number, hash)
 
 
@@ -301,8 +305,20 @@ cdef inline void look_near(Side* side, Side* other, int64_t place) noexcept nogi
         fetch_record(&rows.keys[0].index, &rows.rows, hint.key_hash)
 
 
+cdef inline bint has_far_rows(Side* side) noexcept nogil:
+    cdef int i
+    for i in range(side.class_count):
+        if is_far(&side.classes[i].rows.index):
+            return True
+    return False
+
+
 cdef inline void look_ahead(Side* side, Side* other, const Written* given, int64_t place) noexcept nogil:
-    """Before the row at this place is taken, places being taken in order."""
+    """Before the row at this place is taken, places being taken in order; from FAR on there is a hint if it looks ahead."""
+    if place == 0:
+        side.looks_ahead = has_far_rows(side) or has_far_rows(other)
+    if not side.looks_ahead:
+        return
     if place + FAR < given.size:
         look_far(side, other, given, place + FAR)
     if place + NEAR >= FAR and place + NEAR < given.size:

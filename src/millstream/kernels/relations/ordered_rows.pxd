@@ -8,7 +8,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
 from millstream.kernels.containers.hash_index cimport (
-    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, mix, probe, probe_next,
+    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, probe, probe_next, spread,
 )
 from millstream.kernels.containers.memory cimport block_free
 from millstream.kernels.containers.ordered_tree cimport (
@@ -56,7 +56,7 @@ cdef inline uint32_t row_hash(OrderedRows* rows, const int64_t* ids) noexcept no
     cdef uint64_t mixed = 0
     cdef int i
     for i in range(rows.width):
-        mixed = mix(mixed + <uint64_t>ids[i])
+        mixed += spread(ids[i], i)
     return fold(mixed)
 
 

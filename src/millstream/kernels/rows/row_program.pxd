@@ -15,13 +15,17 @@ cdef enum:
     # Operations of which nobody but a program knows.
     NUMERAL = 64                # pushes a constant that is calculated with, as a number
     SHORTCUT = 65               # decides the test that follows, of a column and a constant, if both are numbers in ids
+    ROUNDED_QUOTIENT = 66       # a division and the rounding that follows
+    IN_WORDS = 67               # calculates what follows, of columns and a constant, if all of it is in words
     SKIPPED = 4                 # steps that a shortcut replaces
+    CALCULATED = 3              # steps that a calculation in words replaces
 
 cdef struct Step:
     int operation
-    int comparison              # of a shortcut
+    int meant                   # by a shortcut or in words: which comparison or calculation
     int64_t argument
-    Number number               # of a numeral or shortcut
+    int64_t other               # in words, the second column; -1 for the number, as it is for the argument
+    Number number               # of a numeral, of a shortcut, in words
 
 
 cdef class RowProgram:
@@ -38,6 +42,7 @@ cdef class RowProgram:
     cdef int make_short(self) except -1
     cdef int resolve(self, Cell* cell) except -1
     cdef int store(self, Cell* cell) except -1
+    cdef bint calculate_words(self, const Step* step, int64_t** columns, int64_t row, Cell* into) noexcept nogil
     cdef int run_row(self, int64_t** columns, int64_t row) except -1
 
     cdef inline int64_t value(self, int64_t place, int64_t** columns, int64_t row) noexcept nogil:

@@ -11,7 +11,8 @@ makes a row *undecided*: it is left to the caller, who knows all of SPARQL. Whet
 alone.
 
 What programs do most has steps of its own, which nobody asks for: a test of a column and a constant number is tried at once
-before it is taken step by step, and constants that are calculated with are numbers from the start.
+before it is taken step by step, constants that are calculated with are numbers from the start, and a quotient that is
+rounded is divided once. Sums, differences and products of what is in ids are tried in words.
 """
 
 import cython
@@ -27,14 +28,16 @@ from millstream.kernels.dictionary.values cimport (
     BOOLEAN, DECIMAL, MAX_SCALE, TYPED, compare_scaled, is_number, kind_of, make_id, mantissa_of, scale_of,
 )
 from millstream.kernels.numbers.doubles cimport double_id, read_double
-from millstream.kernels.numbers.number_ids cimport number_id, strip_zeros
+from millstream.kernels.numbers.exact cimport divide_rounded
+from millstream.kernels.numbers.number_ids cimport MOST_SHORT, number_id, short_id, strip_zeros
+from millstream.kernels.numbers.words cimport Word, add_words, multiply_words, read_word, subtract_words, word_of_number
 from millstream.kernels.rows.row_cells cimport (
     ID, NUMBER, REAL, TRUE, TRUTH, UNKNOWN, Cell, apply_function, calculate, choose, compare_cells, connect, effect,
     has_no_value, holds, invert, is_outside, is_same, put_truth, test_kind, truth_of,
 )
 from millstream.kernels.rows.row_operations cimport (
     ABS, ADD, BOUND, CEIL, CHOOSE, COLUMN, CONSTANT, DIVIDE, DOUBLE, EQUAL, FLOOR, GREATER_OR_EQUAL, IS_BLANK, IS_IRI,
-    IS_LITERAL, IS_NUMERIC, MINUS, NOT, OTHERWISE, PLUS, ROUND, SAME, STORE, TEST,
+    IS_LITERAL, IS_NUMERIC, MINUS, MULTIPLY, NOT, OTHERWISE, PLUS, ROUND, SAME, STORE, SUBTRACT, TEST,
 )
 
 cnp.import_array()
@@ -42,6 +45,10 @@ cnp.import_array()
 
 cdef inline bint is_numeral(const Step* step) noexcept nogil:
     return step.operation == CONSTANT and is_number(step.argument) and scale_of(step.argument) <= MAX_SCALE
+
+
+cdef inline bint is_operand(const Step* step) noexcept nogil:
+    return step.operation == COLUMN or is_numeral(step)
 
 
 cdef inline Number number_of_id(int64_t term_id) noexcept nogil:
@@ -118,12 +125,24 @@ cdef class RowProgram:
         for i in range(self.steps_count):
             step = self.steps + i
             left = self.steps_count - i
+            if step.operation == ROUND and i and steps[size - 1].operation == DIVIDE:
+                steps[size - 1].operation = ROUNDED_QUOTIENT
+                continue
             if left >= SKIPPED and step.operation == COLUMN and is_numeral(step + 1) and \
                     EQUAL <= step[2].operation <= GREATER_OR_EQUAL and step[3].operation == TEST:
                 steps[size].operation = SHORTCUT
                 steps[size].argument = step.argument
-                steps[size].comparison = step[2].operation
+                steps[size].meant = step[2].operation
                 steps[size].number = number_of_id(step[1].argument)
+                size += 1
+            if left >= CALCULATED and ADD <= step[2].operation <= MULTIPLY and is_operand(step) and \
+                    is_operand(step + 1) and (step.operation == COLUMN or step[1].operation == COLUMN):
+                steps[size].operation = IN_WORDS
+                steps[size].meant = step[2].operation
+                steps[size].argument = step.argument if step.operation == COLUMN else -1
+                steps[size].other = step[1].argument if step[1].operation == COLUMN else -1
+                if step.operation != COLUMN or step[1].operation != COLUMN:
+                    steps[size].number = number_of_id((step + (step.operation == COLUMN)).argument)
                 size += 1
             steps[size] = step[0]
             # The operands of a calculation: what stands right before it, and what stands before a column.
@@ -152,6 +171,8 @@ cdef class RowProgram:
             term_id = make_id(BOOLEAN, cell.truth)
         elif cell.what == REAL:
             term_id = double_id(self.dictionary, cell.real)
+        elif cell.what == NUMBER and cell.number.scale == 0 and -MOST_SHORT < cell.number.mantissa < MOST_SHORT:
+            term_id = short_id(<int64_t>cell.number.mantissa, cell.number.decimal)
         elif cell.what == NUMBER:
             strip_zeros(&cell.number.mantissa, &cell.number.scale)
             if cell.number.scale > MAX_SCALE:
@@ -162,6 +183,26 @@ cdef class RowProgram:
         self.computed[self.stored] = term_id
         self.stored += 1
         return KEPT
+
+    cdef bint calculate_words(self, const Step* step, int64_t** columns, int64_t row, Cell* into) noexcept nogil:
+        """Whether both operands are numbers in ids and the result is in a word."""
+        cdef Word a, b
+        if step.argument < 0:
+            a = word_of_number(&step.number)
+        elif not read_word(self.value(step.argument, columns, row), &a):
+            return False
+        if step.other < 0:
+            b = word_of_number(&step.number)
+        elif not read_word(self.value(step.other, columns, row), &b):
+            return False
+        if not (add_words(&a, &b) if step.meant == ADD else subtract_words(&a, &b) if step.meant == SUBTRACT
+                else multiply_words(&a, &b)):
+            return False
+        into.what = NUMBER
+        into.number.mantissa = a.mantissa
+        into.number.scale = a.scale
+        into.number.decimal = a.decimal
+        return True
 
     cdef int run_row(self, int64_t** columns, int64_t row) except -1:
         cdef Cell* top = self.stack - 1
@@ -182,13 +223,27 @@ cdef class RowProgram:
             elif operation == SHORTCUT:
                 term_id = self.value(step.argument, columns, row)
                 if is_number(term_id):
-                    if not holds(step.comparison, order_beside(term_id, &step.number)):
+                    if not holds(step.meant, order_beside(term_id, &step.number)):
                         return DROPPED
                     step += SKIPPED
+            elif operation == IN_WORDS:
+                top += 1
+                if self.calculate_words(step, columns, row, top):
+                    step += CALCULATED
+                else:
+                    top -= 1
             elif operation == NUMERAL:
                 top += 1
                 top.what = NUMBER
                 top.number = step.number
+            elif operation == ROUNDED_QUOTIENT:
+                top -= 1
+                if top.what != NUMBER or top[1].what != NUMBER or not divide_rounded(&top.number, &top[1].number):
+                    if is_outside(top):
+                        self.resolve(top)
+                    if is_outside(top + 1):
+                        self.resolve(top + 1)
+                    decided = calculate(DIVIDE, top, top + 1) and apply_function(ROUND, top)
             elif operation == CONSTANT:
                 top += 1
                 top.what = ID

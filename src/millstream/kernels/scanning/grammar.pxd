@@ -42,6 +42,9 @@ cdef enum Reason:
     TOO_LONG
     TOO_LARGE
 
+cdef enum:
+    XSD_BYTES = 34    # of '<http://www.w3.org/2001/XMLSchema#'
+
 cdef struct Fault:
     const uint8_t *at
     int reason
@@ -279,6 +282,16 @@ cdef inline const uint8_t *scan_datatype(const uint8_t *p, const uint8_t *end, T
     cdef const uint8_t *start = skip_blanks(p)
     if start[0] != c'<':
         return fail(fault, start, NO_DATATYPE)
+    if end - start > XSD_BYTES and memcmp(start, b'<http://www.w3.org/2001/XMLSchema#', XSD_BYTES) == 0:
+        # Of most datatypes only letters are left to look at.
+        p = start + XSD_BYTES
+        while CLASS[p[0]] & ALPHA:
+            p += 1
+        if p[0] == c'>':
+            term.bytes = start
+            term.length = p + 1 - start
+            term.kind = STRING if equals(term, b'<http://www.w3.org/2001/XMLSchema#string>', 41) else TYPED
+            return p + 1
     p = scan_iri(start, end, term, fault)
     if p == NULL:
         return NULL

@@ -56,9 +56,11 @@ cdef class Scanner:
     cdef object column(self, int place)
     cdef int scan_lines(self, const uint8_t *p, const uint8_t *end, list errors) except -1
     cdef const uint8_t *scan_statement(self, const uint8_t *p, const uint8_t *end, Fault *fault) noexcept nogil
+    cdef bint keep_statement(self, bint graph, const uint8_t *p, Fault *fault) noexcept nogil
     cdef bint has_large_term(self) noexcept nogil
     cdef const uint8_t *scan_s(self, const uint8_t *p, const uint8_t *end, Fault *fault) noexcept nogil
     cdef const uint8_t *scan_p(self, const uint8_t *p, const uint8_t *end, Fault *fault) noexcept nogil
+    cdef void take_p(self, Recent *found, const uint8_t *p) noexcept nogil
     cdef const uint8_t *scan_o(self, const uint8_t *p, const uint8_t *end, Fault *fault) noexcept nogil
     cdef Recent *recent_p(self) noexcept nogil
     cdef int64_t remember_p(self) noexcept nogil

@@ -304,12 +304,18 @@ cdef class Scanner:
         p = skip_blanks(p + 1)
         if (p[0] != c'\n' and p[0] != c'\r' and p[0] != c'#') or (self.signed and not is_line_end(p)):
             return fail(fault, p, TRAILING)
+        return p if self.keep_statement(graph, p, fault) else NULL
+
+    cdef bint keep_statement(self, bint graph, const uint8_t *p, Fault *fault) noexcept nogil:
+        """Takes the statement whose terms were read, and adds a row if it is kept; False for a fault, which is at p."""
         if (self.o.length > self.longest_name or self.p.length > self.longest_name) and self.has_large_term():
-            return fail(fault, p, TOO_LARGE)
+            fail(fault, p, TOO_LARGE)
+            return False
         if (self.summary is None or self.summary.matches(&self.s, self.p_number, &self.o)) and not self.add_row(graph):
-            return fail(fault, p, NO_MEMORY)
+            fail(fault, p, NO_MEMORY)
+            return False
         self.statements += 1
-        return p
+        return True
 
     cdef bint has_large_term(self) noexcept nogil:
         cdef bint is_name = self.o.kind == IRI or self.o.kind == BLANK
@@ -336,28 +342,32 @@ cdef class Scanner:
         """Sets p, its number in the summary, and p_id, to -1 if it is not known in this epoch."""
         cdef Recent *found = self.last_p.next if self.last_p != NULL else NULL
         if found != NULL and end - p > found.length and memcmp(p, found.bytes, found.length) == 0:
-            self.p.kind = IRI
-            self.p.bytes = p
-            self.p.length = found.length
-            p += found.length
-        else:
-            if p[0] != c'<':
-                return fail(fault, p, PREDICATE)
-            p = scan_iri(p, end, &self.p, fault)
-            if p == NULL:
-                return NULL
-            if self.p.length > RECENT_BYTES:
-                self.p_id = -1
-                self.p_number = self.summary.number(self.p.bytes, self.p.length) if self.summary is not None else 0
-                self.last_p = NULL
-                return p
-            found = self.recent_p()
-            if self.last_p != NULL:
-                self.last_p.next = found
+            self.take_p(found, p)
+            return p + found.length
+        if p[0] != c'<':
+            return fail(fault, p, PREDICATE)
+        p = scan_iri(p, end, &self.p, fault)
+        if p == NULL:
+            return NULL
+        if self.p.length > RECENT_BYTES:
+            self.p_id = -1
+            self.p_number = self.summary.number(self.p.bytes, self.p.length) if self.summary is not None else 0
+            self.last_p = NULL
+            return p
+        found = self.recent_p()
+        if self.last_p != NULL:
+            self.last_p.next = found
+        self.take_p(found, self.p.bytes)
+        return p
+
+    cdef void take_p(self, Recent *found, const uint8_t *p) noexcept nogil:
+        """Sets p to one that is remembered, as written here."""
+        self.p.kind = IRI
+        self.p.bytes = p
+        self.p.length = found.length
         self.last_p = found
         self.p_id = found.term_id if found.epoch == self.dictionary.epoch else -1
         self.p_number = found.number
-        return p
 
     cdef const uint8_t *scan_o(self, const uint8_t *p, const uint8_t *end, Fault *fault) noexcept nogil:
         """Sets o, and o_id, to -1 if it is not known."""

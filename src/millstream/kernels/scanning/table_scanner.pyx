@@ -1,19 +1,20 @@
 """Rows of a table whose cells are N-Triples terms to columns of ids.
 
-Cells are read where Arrow has them. Lines are made of them, some at a time, and scanned: so a cell is a term by the scanner's own
-rules.
+Cells are compared where Arrow has them: one that repeats the s of the row before, or the p or o that came last where it
+stands, is not read again. Any other is copied, a line feed behind it, and scanned alone: so a cell is a term by the
+scanner's own rules if that ends where the cell does.
 """
 
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.string cimport memcpy, memset
+from libc.stdlib cimport free
+from libc.string cimport memcmp, memcpy, memset
 
-from millstream.kernels.scanning.byte_classes cimport reserve
-from millstream.kernels.scanning.scanner cimport Scanner
-
-cdef enum:
-    CELLS_BYTES = 1 << 16   # of lines that are made of cells at a time: few enough to stay in the cache
+from millstream.kernels.dictionary.values cimport IRI
+from millstream.kernels.scanning.byte_classes cimport Buffer, reserve
+from millstream.kernels.scanning.grammar cimport NO_MEMORY, Fault
+from millstream.kernels.scanning.scanner cimport Recent, Scanner
 
 
 cdef struct Cells:
@@ -37,22 +38,81 @@ cdef inline bint next_cell(Cells *cells, int64_t row) noexcept nogil:
     return cells.at[0] == c'<' or cells.at[0] == c'"' or cells.at[0] == c'_'
 
 
+cdef inline bint is_cell(const Cells *cell, const uint8_t *bytes, int64_t length) noexcept nogil:
+    return cell.length == length and memcmp(cell.at, bytes, length) == 0
+
+
 cdef class TableScanner(Scanner):
     """Reads tables of s, p and o."""
 
+    cdef Buffer copies[3]       # of the cells of s, p and o that were read last
+
+    def __dealloc__(self):
+        cdef int c
+        for c in range(3):
+            free(self.copies[c].data)
+
+    cdef const uint8_t *copy(self, int c, const Cells *cell) noexcept nogil:
+        """The cell and a line feed; NULL without memory."""
+        cdef Buffer *buffer = &self.copies[c]
+        if not reserve(buffer, cell.length + 1):
+            return NULL
+        memcpy(buffer.data, cell.at, cell.length)
+        buffer.data[cell.length] = c'\n'
+        return buffer.data
+
+    cdef bint read_s(self, const Cells *cell, Fault *fault) noexcept nogil:
+        cdef const uint8_t *p = self.copy(0, cell)
+        if p == NULL:
+            fault.reason = NO_MEMORY
+            return False
+        return self.scan_s(p, p + cell.length + 1, fault) == p + cell.length
+
+    cdef bint read_p(self, const Cells *cell, Fault *fault) noexcept nogil:
+        cdef Recent *expected = self.last_p.next if self.last_p != NULL else NULL
+        cdef const uint8_t *p
+        if expected != NULL and is_cell(cell, expected.bytes, expected.length):
+            self.take_p(expected, cell.at)
+            return True
+        p = self.copy(1, cell)
+        if p == NULL:
+            fault.reason = NO_MEMORY
+            return False
+        return self.scan_p(p, p + cell.length + 1, fault) == p + cell.length
+
+    cdef bint read_o(self, const Cells *cell, Fault *fault) noexcept nogil:
+        """An IRI is remembered as it lies in the table."""
+        cdef Recent *recent = self.last_p if cell.at[0] == c'<' else NULL
+        cdef const uint8_t *p
+        if recent != NULL and recent.text == self.text and is_cell(cell, recent.o, recent.o_length):
+            self.o.kind = IRI
+            self.o.bytes = recent.o
+            self.o.length = recent.o_length
+            self.o_id = recent.o_id
+            return True
+        p = self.copy(2, cell)
+        if p == NULL:
+            fault.reason = NO_MEMORY
+            return False
+        if recent != NULL:
+            recent.text = -1
+        if self.scan_o(p, p + cell.length + 1, fault) != p + cell.length:
+            return False
+        if recent != NULL and self.o.bytes == p:
+            self.o.bytes = recent.o = cell.at
+        return True
+
     def cells(self, columns not None, int64_t rows):
         """Rows of a table, each a statement: of s, p and o where cells end, a number more than there are rows, and their
-        bytes.
-
-        None if any of them is malformed. Read are lines of three cells and a dot, in which each cell begins as a term does:
-        so it is one, as long as there are no more lines than rows and nothing in a line is a comment.
+        bytes. None if any of them is malformed.
         """
         cdef Cells cells[3]
         cdef const int32_t[::1] narrow
         cdef const int64_t[::1] wide
         cdef const uint8_t[::1] data
-        cdef int64_t row, used = 0, length, comments = self.comments, lines = self.lines, statements = self.statements
-        cdef uint8_t *out
+        cdef int64_t row, s_length = 0
+        cdef const uint8_t *s = NULL
+        cdef Fault fault
         cdef int c
         if self.busy or self.carried or self.graphs:
             raise RuntimeError("a scanner was fed while it was reading")
@@ -73,32 +133,30 @@ cdef class TableScanner(Scanner):
             cells[c].size = data.shape[0]
         self.busy = True
         try:
-            errors = []
             self.rows = 0
+            self.text += 1
+            fault.reason = 0
             for row in range(rows):
-                length = 6
-                for c in range(3):
-                    if not next_cell(&cells[c], row):
-                        return None
-                    length += cells[c].length
-                if used and used + length > CELLS_BYTES:
-                    self.scan_lines(self.carry.data, self.carry.data + used, errors)
-                    used = 0
-                if not reserve(&self.carry, max(used + length, <int64_t>CELLS_BYTES)):
-                    raise MemoryError
-                out = self.carry.data + used
-                for c in range(3):
-                    memcpy(out, cells[c].at, cells[c].length)
-                    out += cells[c].length
-                    out[0] = c' '
-                    out += 1
-                out[0] = c'.'
-                out[1] = c'\n'
-                used = out + 2 - self.carry.data
-            if used:
-                self.scan_lines(self.carry.data, self.carry.data + used, errors)
-            if self.comments > comments or self.lines - lines != rows or self.statements - statements != rows:
-                return None
-            return self.take_columns(errors)
+                if self.rows == self.room:
+                    self.grow()
+                self.lines += 1
+                if not (next_cell(&cells[0], row) and next_cell(&cells[1], row) and next_cell(&cells[2], row)):
+                    return None
+                if s == NULL or not is_cell(&cells[0], s, s_length):
+                    if not self.read_s(&cells[0], &fault):
+                        break
+                    s = cells[0].at
+                    s_length = cells[0].length
+                if not (self.read_p(&cells[1], &fault) and self.read_o(&cells[2], &fault)
+                        and self.keep_statement(False, NULL, &fault)):
+                    break
+            else:
+                return self.take_columns([])
+            if fault.reason == NO_MEMORY:
+                raise MemoryError
+            return None
         finally:
+            # What was copied is no text that goes on.
+            self.last_s = NULL
+            self.text += 1
             self.busy = False

@@ -25,10 +25,10 @@ from millstream.pipeline.source.dead_letters import BATCH, DeadLetters
 from millstream.pipeline.source.reading import Counted, Reading
 from millstream.pipeline.source.splits import Split
 from millstream.pipeline.source.task_output import packed_batch
+from millstream.pipeline.state.clock import LAST_PART
 from millstream.rdf.element import Rejections
 
 Ids = npt.NDArray[np.int64]
-_ENDED = (1 << 31) - 1
 
 
 def pack_frame(
@@ -93,7 +93,7 @@ def add_batch(packer: Packer, part: int, chunk: int, batch: pa.RecordBatch, coun
 
 def ended_blobs(pack: str, source: int) -> list[tuple[int, bytes]]:
     """What tells all cells that a source has ended."""
-    return list(packer_for(pack, source).nothing(Split(source=source, sequence=_ENDED, ended=True)))
+    return list(packer_for(pack, source).nothing(Split(source=source, sequence=LAST_PART, ended=True)))
 
 
 def _firsts(batch: pa.RecordBatch) -> npt.NDArray[np.bool_]:

@@ -148,6 +148,10 @@ class Packer:
             Header(self._source, part.sequence, 0, 0, 0, None, ended=part.ended, idle=part.beat, open=part.open)
         )
 
+    def begins(self, part: int) -> Iterator[tuple[int, bytes]]:
+        """There is a lane of which nothing has come yet: every cell is told."""
+        return self._tell(Header(self._source, part, 0, 0, 0, None))
+
     def beat(self, now_ms: int, idle_ms: int | None) -> Iterator[tuple[int, bytes]]:
         """The clock's time, told to every cell; behind all parts of a trigger."""
         return self._tell(Header(self._source, _LAST, 0, 0, 0, None, now_ms=now_ms, idle_ms=idle_ms))

@@ -12,10 +12,10 @@ import json
 import os
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial, reduce
-from typing import Any, TypeAlias
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -24,7 +24,9 @@ from millstream.errors import OptionError
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.pipeline.datasets.loading import load_datasets
 from millstream.pipeline.exchange.dataframes import ended_blobs, pack_frame
+from millstream.pipeline.exchange.messages import PLACED, pack_messages
 from millstream.pipeline.job.answers import Job
+from millstream.pipeline.job.inputs import Files, MessageFrame, StreamInput, Topics, frame_of
 from millstream.pipeline.job.metrics import NAME, observed
 from millstream.pipeline.job.sampling import sampled_sizes
 from millstream.pipeline.job.specification import JobSpec, StreamedSource, job_spec
@@ -35,6 +37,8 @@ from millstream.pipeline.runtime.session import cores_of, register
 from millstream.pipeline.runtime.step_names import named
 from millstream.pipeline.source.data_source import PACKED_SCHEMA, RdfSource, check_streams_of_files
 from millstream.pipeline.source.heartbeats import NAME as BEATS
+from millstream.pipeline.source.kafka_source import CLIENT_SECRETS
+from millstream.pipeline.source.kafka_source import NAME as KAFKA
 from millstream.pipeline.source.options import limit_options, without_scheme
 from millstream.pipeline.state.partitions import with_partitions
 from millstream.pipeline.state.processor import OUTPUT_SCHEMA, SENT_SCHEMA, BucketProcessor, CellProcessor
@@ -42,27 +46,6 @@ from millstream.rdf import OnRejected, Rejected, parse_time_option
 from millstream.windows.durations import parse_duration
 
 DEFAULT_CELLS = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Files:
-    """Files as a source: a path, or several, and the options of the source `rdf`."""
-
-    path: str | tuple[str, ...]
-    options: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        return (self.path,) if isinstance(self.path, str) else self.path
-
-
-StreamInput: TypeAlias = "DataFrame | Files | str"
-
-
-def files(path: str | list[str], **options: object) -> Files:
-    """Files for `continuous`, with options of the source `rdf` by keyword: time, element, format, maxFilesPerTrigger, ..."""
-    given = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in options.items()}
-    return Files(path if isinstance(path, str) else tuple(path), given)
 
 
 def continuous(
@@ -150,7 +133,7 @@ def plan_job(
     )
     planned = planning(sizes=sizes)
     if sample and before is None and len(planned.cells.variables):
-        paths = [None if isinstance(source, DataFrame) else _as_files(source) for _, source in inputs]
+        paths = [_as_files(source) if isinstance(source, Files | str) else None for _, source in inputs]
         planned = planning(sizes=sampled_sizes(planned, [None if p is None else (p.paths, p.options) for p in paths]))
     _check_streams(planned)
     _check_alike([source for _, source in inputs])
@@ -176,8 +159,9 @@ def plan_job(
         ends["tasks"] = str(cores)
     packing = partial(_packed, session, pack, ends=ends, stateless=stateless, dead_letter=letters)
     frames = [packing(number, *each) for number, each in enumerate(inputs)]
-    silent = [number for number, (_, source) in enumerate(inputs) if isinstance(source, DataFrame) and is_streaming(source)]
-    if idle is not None and len(inputs) > 1 and silent and not stateless:
+    silent = [number for number, (_, source) in enumerate(inputs) if (frame := frame_of(source)) and is_streaming(frame)]
+    lanes = any(isinstance(source, MessageFrame) for _, source in inputs)
+    if idle is not None and (len(inputs) > 1 or lanes) and silent and not stateless:
         frames.append(_beats(session, pack, silent, _milliseconds(idle, "idle")))
     whole = with_schema(reduce(DataFrame.unionByName, frames), schema_of(PACKED_SCHEMA))
     last, sent = schema_of(OUTPUT_SCHEMA), schema_of(SENT_SCHEMA)
@@ -204,6 +188,11 @@ def _read_by_us(source: StreamInput) -> StreamInput:
 def _described(name: str | None, source: StreamInput, *, changes: bool) -> StreamedSource:
     if isinstance(source, DataFrame):
         return StreamedSource(name, changes, None, ordered=False)
+    if isinstance(source, MessageFrame | Topics):
+        if changes:
+            raise OptionError("changes from messages are not read on Spark; use files, or the embedded engine.")
+        ordered = isinstance(source, Topics) or set(PLACED) <= set(source.frame.columns)
+        return StreamedSource(name, changes, None, ordered=ordered)
     time = source.options.get("time") if isinstance(source, Files) else None
     rate: Fraction | None = None if time is None else parse_time_option(time).rate
     return StreamedSource(name, changes, None if rate is None else str(rate), ordered=True)
@@ -220,13 +209,20 @@ def _packed(
     stateless: bool,
     dead_letter: str | None,
 ) -> DataFrame:
-    if isinstance(source, DataFrame):
-        step = named("millstream_pack", partial(pack_frame, pack, number, dead_letter=dead_letter))
-        packed = with_rows(source).mapInArrow(step, schema_of(PACKED_SCHEMA))
-        if is_streaming(source):
+    if isinstance(source, Topics):
+        return _packed_topics(spark, pack, number, source, ends, dead_letter)
+    if (frame := frame_of(source)) is not None:
+        if isinstance(source, MessageFrame):
+            reading = partial(pack_messages, pack, number, source.options.to_json())
+            step = named("millstream_messages", partial(reading, dead_letter=dead_letter))
+        else:
+            step = named("millstream_pack", partial(pack_frame, pack, number, dead_letter=dead_letter))
+        packed = with_rows(frame).mapInArrow(step, schema_of(PACKED_SCHEMA))
+        if is_streaming(frame):
             return packed
         end = [(key, bytearray(blob)) for key, blob in ended_blobs(pack, number)]
         return packed.unionByName(spark.createDataFrame(end, PACKED_SCHEMA))
+    assert isinstance(source, Files | str)
     check_streams_of_files()
     given = _as_files(source)
     letters = {} if dead_letter is None else {"deadLetter": dead_letter}
@@ -240,8 +236,32 @@ def _packed(
     return reader.option("paths", json.dumps(given.paths)).load()
 
 
+def _packed_topics(
+    spark: SparkSession, pack: str, number: int, source: Topics, ends: Mapping[str, str], dead_letter: str | None
+) -> DataFrame:
+    check_streams_of_files()
+    described = {
+        "servers": source.at.servers,
+        "topics": source.at.topics,
+        "messages": source.options.to_json(),
+        "starting_offsets": source.starting_offsets,
+        "max_offsets": source.max_offsets,
+        "idle_ms": _milliseconds(ends["idle"], "idle") if "idle" in ends else source.idle_ms,
+        "end": ends["end"] == "true",
+        "run": ends["run"],
+        "open": ends["open"] == "true",
+        "pack": pack,
+        "source": number,
+        "dead_letter": source.dead_letter or dead_letter,
+    }
+    reader = spark.readStream.format(KAFKA).option("described", json.dumps(described))
+    return reader.option(CLIENT_SECRETS, json.dumps(dict(source.at.client))).load()
+
+
 def _letters_of(source: StreamInput, dead_letter: str | None) -> str | None:
     """Where a source's dead letters go: what the caller says of one source comes before what is said of all."""
+    if isinstance(source, Topics):
+        return source.dead_letter or dead_letter
     own = source.options.get("deadLetter") if isinstance(source, Files) else None
     return os.path.abspath(without_scheme(own)) if own else dead_letter
 
@@ -268,7 +288,8 @@ def _check_streams(planned: JobSpec) -> None:
 
 def _check_alike(sources: list[StreamInput]) -> None:
     """Spark unites no DataFrame that streams with one that does not."""
-    at_rest = [isinstance(source, DataFrame) and not is_streaming(source) for source in sources]
+    frames = [frame_of(source) for source in sources]
+    at_rest = [frame is not None and not is_streaming(frame) for frame in frames]
     if any(at_rest) and not all(at_rest):
         raise OptionError(
             "some sources are DataFrames that do not stream, others stream: read all by readStream (a path always "

@@ -98,7 +98,7 @@ class _Table(Protocol):
 def _apply(table: _Table, checkpoint: str | None, batch: DataFrame, number: int) -> None:
     """One batch of a query."""
     spark = batch.sparkSession
-    query = str(spark.sparkContext.getLocalProperty(_QUERY)) if checkpoint is None else _query_in(spark, checkpoint)
+    query = query_of_batch(spark, checkpoint)
     # Kept, since whoever looks twice would run the whole batch twice; counted whole, or its state would not be committed.
     # What adds up to nothing stays: it says when a row last changed.
     changes = consolidated(batch, table.columns).persist()
@@ -114,6 +114,11 @@ def _apply(table: _Table, checkpoint: str | None, batch: DataFrame, number: int)
             table.change(changes, query, number)
     finally:
         changes.unpersist()
+
+
+def query_of_batch(spark: SparkSession, checkpoint: str | None) -> str:
+    """The query that a batch is of; `checkpoint` is its own where nobody else can tell."""
+    return str(spark.sparkContext.getLocalProperty(_QUERY)) if checkpoint is None else _query_in(spark, checkpoint)
 
 
 @cache

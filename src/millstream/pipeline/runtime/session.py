@@ -19,6 +19,7 @@ from millstream.pipeline.runtime.spark_home import find_home
 from millstream.pipeline.runtime.workers import check_workers
 from millstream.pipeline.source.data_source import RdfSource
 from millstream.pipeline.source.heartbeats import BeatSource
+from millstream.pipeline.source.kafka_source import KafkaDataSource
 
 # Partitions of a shuffle: each costs a task a trigger, whatever there is to do.
 _MOST_PARTITIONS = 8
@@ -105,6 +106,7 @@ def register(spark: SparkSession) -> None:
 
     spark.dataSource.register(Here)
     spark.dataSource.register(BeatSource)
+    spark.dataSource.register(KafkaDataSource)
     _registered[spark] = here
 
 

@@ -12,8 +12,9 @@ import logging
 import os
 import uuid
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
+from millstream.ingest.messages import RejectedMessage
 from millstream.pipeline.source.splits import Split
 from millstream.rdf import Rejected
 
@@ -43,13 +44,15 @@ class DeadLetters:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._written = self._folder / f".{self._name()}.{uuid.uuid4().hex}"
             self._file = self._written.open("w", encoding="utf-8")
-        row = {
+        row: dict[str, Any] = {
             "file": rejected.source,
             "line": rejected.line,
             "column": rejected.column,
             "reason": rejected.reason,
             "text": rejected.text,
         }
+        if isinstance(rejected, RejectedMessage):
+            row["message"] = rejected.message.to_json()
         self._file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
     def __enter__(self) -> DeadLetters:

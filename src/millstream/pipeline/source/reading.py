@@ -121,7 +121,7 @@ class Counted:
             if self._before is None:
                 self._before = self.piece.lines_before()
             line += self._before
-        self._receiver(Rejected(rejected.source, line, rejected.column, rejected.reason, rejected.text))
+        self._receiver(rejected if line == rejected.line else replace(rejected, line=line))
 
     @property
     def waiting(self) -> bool:

@@ -1,4 +1,4 @@
-"""How far a job has come: each source by what it brought, all together by the one that lags.
+"""How far a job has come: each source by what its lanes brought, all together by the one that lags.
 
 Every cell keeps this for itself and comes to the same result, since all are told of every chunk. Sources have the order in
 which they are listed: of what happens in one millisecond, that of the first source comes first. So a row may be
@@ -8,7 +8,7 @@ processed once no source can bring anything before it in the order of (time, sou
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -23,23 +23,77 @@ Ids = npt.NDArray[np.int64]
 FIRST_OF_ALL = -(1 << 62)
 
 
+LANE_BITS = 40
+"""A part's number says its lane, which is what comes before so many bits, and then its place there."""
+LAST_PART = (1 << 62) - 1
+"""Behind the parts of all lanes: where a source ends."""
+
+
 @dataclass(slots=True)
-class SourceClock:
-    """One source."""
+class LaneClock:
+    """One ordered part of a source: all of it, or a partition."""
 
     largest_ms: int | None = None
+    idle: bool = False
+    heard_ms: int | None = None
+    """By the clock of beats: when it was last known to bring something."""
+    brought: bool = False
+    """Whether it has brought anything since the last beat."""
+
+
+@dataclass(slots=True)
+class SourceClock:
+    """One source: its lanes, the least of which that is not idle tells how far it has come."""
+
     first: tuple[int, int, int] | None = None
     """The first element that was not late: its time, its part, its number there."""
     elements: int = 0
     triples: int = 0
     ended: bool = False
-    idle: bool = False
     open: bool = False
     """It has ended for this run only, so nothing passes it before all have ended."""
-    heard_ms: int | None = None
-    """By the clock of beats: when it was last known to bring something."""
-    brought: bool = False
-    """Whether it has brought anything since the last beat."""
+    lanes: dict[int, LaneClock] = field(default_factory=dict)
+
+    def lane(self, part: int, reached_ms: int | None = None) -> LaneClock:
+        """The lane of a part; one that is new begins where all had come before."""
+        number = part >> LANE_BITS
+        if number not in self.lanes:
+            self.lanes[number] = LaneClock(reached_ms)
+        return self.lanes[number]
+
+    @property
+    def largest_ms(self) -> int | None:
+        """The largest time of all lanes."""
+        return max((lane.largest_ms for lane in self.lanes.values() if lane.largest_ms is not None), default=None)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is known to be coming."""
+        return bool(self.lanes) and all(lane.idle for lane in self.lanes.values())
+
+    @property
+    def reached_ms(self) -> int | None:
+        """How far all lanes have come that are not idle; None if one of them has brought nothing yet."""
+        counting = [lane.largest_ms for lane in self.lanes.values() if not lane.idle]
+        if not counting or None in counting:
+            return None
+        return min(at_ms for at_ms in counting if at_ms is not None)
+
+    def dump(self) -> dict[str, Any]:
+        """As plain values."""
+        return {**asdict(self), "lanes": [[number, *astuple(lane)] for number, lane in self.lanes.items()]}
+
+    @classmethod
+    def of(cls, state: dict[str, Any]) -> SourceClock:
+        """From what `dump` gave."""
+        kept = dict(state)
+        if "lanes" not in kept:
+            # As it was before sources had lanes: one.
+            names = ("largest_ms", "idle", "heard_ms", "brought")
+            kept["lanes"] = [[0, *(kept.pop(name) for name in names)]]
+        lanes = {number: LaneClock(*values) for number, *values in kept["lanes"]}
+        first = None if kept["first"] is None else tuple(kept["first"])
+        return cls(**{**kept, "lanes": lanes, "first": first})
 
 
 class Clock:
@@ -58,19 +112,24 @@ class Clock:
         """Takes the chunks of one trigger, in order; gives for each what its rows' times are judged by."""
         seen = []
         self._triggers += 1
-        before_trigger = [source.largest_ms for source in self.sources]
+        reached = [source.reached_ms for source in self.sources]
+        before_trigger = [{n: lane.largest_ms for n, lane in source.lanes.items()} for source in self.sources]
         part_of: dict[int, int] = {}
         base: dict[int, int] = {}
         for header in headers:
             source = self.sources[header.source]
             if header.now_ms is not None:
-                _beat(source, header.now_ms, header.idle_ms)
+                for each in source.lanes.values() or [source.lane(0)]:
+                    _beat(each, header.now_ms, header.idle_ms)
                 seen.append(Seen(header.part, 0, None, None))
                 continue
             if header.ended or header.idle:
-                source.ended, source.idle, source.open = header.ended, header.idle, header.open
+                source.ended, source.open = header.ended, header.open
+                if header.idle:
+                    source.lane(header.part, reached[header.source]).idle = True
                 seen.append(Seen(header.part, 0, None, None))
                 continue
+            lane = source.lane(header.part, reached[header.source])
             part = header.part
             if not self._ordered[header.source]:
                 # Its parts have the same numbers again in the next trigger.
@@ -78,17 +137,18 @@ class Clock:
             if part_of.get(header.source) != header.part:
                 part_of[header.source], base[header.source] = header.part, source.elements
             rate = self._rates[header.source]
-            reference = source.largest_ms if self._ordered[header.source] else before_trigger[header.source]
+            before_ms = before_trigger[header.source].get(header.part >> LANE_BITS)
+            reference = lane.largest_ms if self._ordered[header.source] else before_ms
             late_before_ms = None if reference is None else reference - self._lateness_ms
             seen.append(Seen(part, base[header.source], rate, late_before_ms))
             if header.elements:
-                self._bring(source, header, seen[-1])
+                self._bring(source, lane, header, seen[-1])
         return seen
 
-    def _bring(self, source: SourceClock, header: Header, seen: Seen) -> None:
+    def _bring(self, source: SourceClock, lane: LaneClock, header: Header, seen: Seen) -> None:
         # What had ended goes on: files came for a later run.
-        source.idle = source.ended = False
-        source.brought = True
+        lane.idle = source.ended = False
+        lane.brought = True
         if seen.rate is None:
             assert header.largest_ms is not None
             largest = header.largest_ms
@@ -99,7 +159,7 @@ class Clock:
             first, largest = times_at_rate(ends, seen.rate).tolist()
             least = [(first, seen.part, header.first)]
         source.elements += header.elements
-        source.largest_ms = largest if source.largest_ms is None else max(source.largest_ms, largest)
+        lane.largest_ms = largest if lane.largest_ms is None else max(lane.largest_ms, largest)
         if least:
             source.first = least[0] if source.first is None else min(source.first, least[0])
 
@@ -117,9 +177,8 @@ class Clock:
         self.point = max(self.point, reached)
 
     def _reached(self, number: int, source: SourceClock) -> tuple[int, int]:
-        if source.largest_ms is None:
-            return FIRST_OF_ALL, number
-        return source.largest_ms - self._lateness_ms, number
+        reached_ms = source.reached_ms
+        return FIRST_OF_ALL if reached_ms is None else reached_ms - self._lateness_ms, number
 
     @property
     def at_ms(self) -> int | None:
@@ -139,24 +198,20 @@ class Clock:
         return all(ended)
 
     def dump(self) -> dict[str, Any]:
-        return {"sources": [asdict(s) for s in self.sources], "point": list(self.point), "triggers": self._triggers}
+        return {"sources": [s.dump() for s in self.sources], "point": list(self.point), "triggers": self._triggers}
 
     def load(self, state: dict[str, Any]) -> None:
-        self.sources = [SourceClock(**s) for s in state["sources"]]
-        for source in self.sources:
-            if source.first is not None:
-                at_ms, part, element = source.first
-                source.first = (at_ms, part, element)
+        self.sources = [SourceClock.of(s) for s in state["sources"]]
         self.point = (state["point"][0], state["point"][1])
         self._triggers = state["triggers"]
 
 
-def _beat(source: SourceClock, now_ms: int, idle_ms: int | None) -> None:
-    """Whether a source is idle, by what it has brought between beats."""
-    if source.brought or source.heard_ms is None or idle_ms is None:
-        source.heard_ms, source.brought = now_ms, False
-    elif now_ms - source.heard_ms >= idle_ms:
-        source.idle = True
+def _beat(lane: LaneClock, now_ms: int, idle_ms: int | None) -> None:
+    """Whether a lane is idle, by what it has brought between beats."""
+    if lane.brought or lane.heard_ms is None or idle_ms is None:
+        lane.heard_ms, lane.brought = now_ms, False
+    elif now_ms - lane.heard_ms >= idle_ms:
+        lane.idle = True
 
 
 @dataclass(frozen=True, slots=True)

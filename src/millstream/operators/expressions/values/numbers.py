@@ -151,8 +151,9 @@ def single_beside(nearest: float, difference: int) -> float:
 
 
 def double_of(value: int | Decimal) -> float:
+    """The nearest double; a decimal has one zero, whatever sign Python gives it."""
     try:
-        return float(value)
+        return float(value) if value else 0.0
     except OverflowError:
         return math.inf if value > 0 else -math.inf
 

@@ -1,0 +1,138 @@
+"""Messages that somebody else's thread hands over, as a source: for servers that push and keep nothing.
+
+They wait in a queue that is bounded: whoever pushes then waits as well, which is all that can be done about it.
+"""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from millstream.ingest.chunk import Chunk, Want
+from millstream.ingest.columns import Columns
+from millstream.ingest.messages import Headers, Lane, MessageReader, Messages
+from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.scanning.summary import Summary
+
+_MOST_WAITING = 100_000
+_TOGETHER = 10_000
+_POLL_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """A message as it was pushed."""
+
+    value: bytes
+    at_ms: int
+    offset: int
+    """A number that no other message of this source has, whenever it runs: it names blank nodes."""
+    position: bytes = b""
+    """Where to go on from behind it, if that is possible at all."""
+    headers: Headers = ()
+
+
+@dataclass(slots=True)
+class Inbox:
+    """Where messages wait; `fail` and `end` say that there will be no more."""
+
+    waiting: queue.Queue[Pushed | BaseException | None] = field(default_factory=lambda: queue.Queue(_MOST_WAITING))
+    closed: bool = False
+
+    def put(self, message: Pushed) -> None:
+        """Waits while too many wait already."""
+        while not self.closed:
+            try:
+                self.waiting.put(message, timeout=0.2)
+                return
+            except queue.Full:
+                continue
+
+    def fail(self, error: BaseException) -> None:
+        self.waiting.put(error)
+
+    def end(self) -> None:
+        self.waiting.put(None)
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def chunks_of_inbox(
+    name: str, inbox: Inbox, reader: MessageReader, want: Want, close: Callable[[], None]
+) -> Iterator[Chunk]:
+    """What comes into an inbox, as it comes."""
+    lane = Lane(name, 0, want.blank_prefix or "")
+    position = b""
+    try:
+        while True:
+            found, is_over, error = _drained(inbox)
+            if found:
+                position = found[-1].position or position
+                yield _PushedChunk(lane, found, reader, want, position)
+            if error is not None:
+                raise error
+            if is_over:
+                return
+            if not found:
+                yield Chunk(_nothing, position, is_idle=True)
+    finally:
+        inbox.closed = True
+        close()
+
+
+def _nothing(dictionary: Dictionary, summary: Summary | None) -> Columns:
+    from millstream.ingest.columns import NOTHING
+
+    return NOTHING
+
+
+def _drained(inbox: Inbox) -> tuple[list[Pushed], bool, BaseException | None]:
+    found: list[Pushed] = []
+    while len(found) < _TOGETHER:
+        try:
+            each = inbox.waiting.get_nowait() if found else inbox.waiting.get(timeout=_POLL_S)
+        except queue.Empty:
+            break
+        if each is None:
+            return found, True, None
+        if isinstance(each, BaseException):
+            return found, True, each
+        found.append(each)
+    return found, False, None
+
+
+class _PushedChunk(Chunk):
+    def __init__(self, lane: Lane, found: list[Pushed], reader: MessageReader, want: Want, position: bytes) -> None:
+        super().__init__(self._encode, position)
+        self._messages = Messages(
+            [lane],
+            np.zeros(len(found), np.int64),
+            np.array([message.offset for message in found], np.int64),
+            [message.value for message in found],
+            np.array([message.at_ms for message in found], np.int64),
+            lambda place: None,
+            lambda place: found[place].headers,
+        )
+        self._reader = reader
+        self._want = want
+
+    def _encode(self, dictionary: Dictionary, summary: Summary | None) -> Columns:
+        return self._reader.encode(self._messages, dictionary, summary, self._want.on_rejected)[0]
+
+
+def reader_of(want: Want, format: str | None, time: str | None, element: str | None, base: str | None) -> MessageReader:
+    """A reader by what a source says, and what whoever reads it says, which comes first."""
+    return MessageReader(
+        want.format or format,
+        want.time or time,
+        want.element or element,
+        want.base or base,
+        want.limits,
+        graphs=want.graphs,
+    )

@@ -1,0 +1,123 @@
+"""DataFrames of messages to blobs for cells: parsed, matched and packed in one step.
+
+A message has a `value`, and where its source has them `topic`, `partition`, `offset`, `timestamp`, `key` and `headers`, as
+Spark's Kafka source names them. With the first three, every partition of a topic is a lane of its own, in order.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark import TaskContext
+
+from millstream.errors import DataError
+from millstream.ingest.columns import Ids
+from millstream.ingest.messages import Headers, Lane, Messages
+from millstream.pipeline.exchange.packing import packer_for
+from millstream.pipeline.runtime.connect import rows_of
+from millstream.pipeline.runtime.gc_freeze import freeze_imports
+from millstream.pipeline.source.dead_letters import BATCH, DeadLetters
+from millstream.pipeline.source.message_options import MessageOptions
+from millstream.pipeline.source.reading import Counted, Reading
+from millstream.pipeline.source.splits import Split
+from millstream.pipeline.source.task_output import packed_batch
+from millstream.pipeline.state.clock import LANE_BITS
+
+PLACED = ("topic", "partition", "offset")
+_PARTITION_BITS = 12
+_TOPIC_BITS = 10
+_OFFSETS = (1 << LANE_BITS) - 1
+
+
+def part_of(lane: int, offset: int) -> int:
+    """The number of a part that begins at an offset of a lane: parts of a lane are in the order of their offsets."""
+    return (lane << LANE_BITS) | (offset & _OFFSETS)
+
+
+def pack_messages(
+    pack: str, source: int, options: str, batches: Iterator[pa.RecordBatch], dead_letter: str | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The messages of one partition in one trigger; what is malformed goes to the folder `dead_letter`."""
+    freeze_imports()
+    context = TaskContext.get()
+    part = 0 if context is None else context.partitionId()
+    trigger = 0 if context is None else int(context.getLocalProperty(BATCH) or 0)
+    packer, reader = packer_for(pack, source), MessageOptions.from_json(options).reader()
+    # Named after trigger and partition, so that a task which is tried again replaces its letters.
+    with DeadLetters(dead_letter, Split(path=packer.name, source=source, sequence=trigger, start=part)) as letters:
+        counted, row = Counted(letters), 0
+        for batch in map(rows_of, batches):
+            for messages, number, chunk in _messages_of(batch, Lane(f"trigger {trigger}", part), part, row):
+                columns, _ = reader.encode(messages, packer.dictionary, packer.summary, counted)
+                packer.begin().add(number, chunk, Reading(columns, counted.take()))
+                if packer.is_full:
+                    yield packed_batch(packer.take())
+            row += batch.num_rows
+        yield packed_batch(packer.take())
+
+
+def _messages_of(batch: pa.RecordBatch, own: Lane, part: int, row: int) -> Iterator[tuple[Messages, int, int]]:
+    """The messages of a batch, by lanes: with the number of their part and of the chunk there."""
+    if not batch.num_rows:
+        return
+    names = set(batch.schema.names)
+    if "value" not in names:
+        raise DataError("messages have a column value; it is missing")
+    if not names.issuperset(PLACED):
+        # Nobody says in which order they were sent: they are named after the task that has them.
+        offset = np.arange(row, row + batch.num_rows)
+        yield _columns(batch, [own], np.zeros(batch.num_rows, np.int64), offset), part, row
+        return
+    topics: Any = batch.column("topic").dictionary_encode()
+    topic = topics.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    partition, offset = (
+        batch.column(name).cast(pa.int64()).to_numpy(zero_copy_only=False) for name in ("partition", "offset")
+    )
+    known = topics.dictionary.to_pylist()
+    for t, p in np.unique(np.column_stack([topic, partition]), axis=0).tolist():
+        rows = np.flatnonzero((topic == t) & (partition == p))
+        rows = rows[np.argsort(offset[rows], kind="stable")]
+        some = batch if len(rows) == batch.num_rows else batch.take(rows)
+        place = part_of(lane_of(known[t], p), int(offset[rows[0]]))
+        yield _columns(some, [Lane(known[t], p)], np.zeros(len(rows), np.int64), offset[rows]), place, 0
+
+
+def lane_of(topic: str, partition: int) -> int:
+    """A number for a partition of a topic which every task gives it."""
+    number = zlib.crc32(topic.encode("utf-8", "replace")) & ((1 << _TOPIC_BITS) - 1)
+    return (number << _PARTITION_BITS) | (partition & ((1 << _PARTITION_BITS) - 1))
+
+
+def _columns(batch: pa.RecordBatch, lanes: list[Lane], lane: Ids, offset: Ids) -> Messages:
+    names = set(batch.schema.names)
+    values: Any = batch.column("value")
+    if not pa.types.is_binary(values.type):
+        values = values.cast(pa.binary())
+    keys = batch.column("key") if "key" in names else None
+    headers = batch.column("headers") if "headers" in names else None
+
+    def key_of(place: int) -> bytes | None:
+        found = None if keys is None else keys[place].as_py()
+        return found.encode("utf-8", "replace") if isinstance(found, str) else found
+
+    def headers_of(place: int) -> Headers:
+        found = None if headers is None else headers[place].as_py()
+        return [(str(each["key"]), each["value"]) for each in found or ()]
+
+    return Messages(lanes, lane, offset, values.to_pylist(), _timestamps(batch), key_of, headers_of)
+
+
+def _timestamps(batch: pa.RecordBatch) -> Ids:
+    """Milliseconds; -1 where there are none."""
+    if "timestamp" not in batch.schema.names:
+        return np.full(batch.num_rows, -1, np.int64)
+    column: Any = batch.column("timestamp")
+    if pa.types.is_timestamp(column.type):
+        column = pc.floor_temporal(column, unit="millisecond").cast(pa.timestamp("ms", tz=column.type.tz))
+    found: Ids = column.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return found

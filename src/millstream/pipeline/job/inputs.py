@@ -1,0 +1,135 @@
+"""What a job reads, as callers describe it: files, DataFrames of messages, topics of Kafka."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import pyspark
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+
+from millstream.connect.kafka.options import EARLIEST, Address, address, starting_offsets
+from millstream.errors import OptionError
+from millstream.pipeline.runtime.connect import is_connect
+from millstream.pipeline.source.kafka_source import MAX_OFFSETS
+from millstream.pipeline.source.message_options import MessageOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Files as a source: a path, or several, and the options of the source `rdf`."""
+
+    path: str | tuple[str, ...]
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return (self.path,) if isinstance(self.path, str) else self.path
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFrame:
+    """A DataFrame of messages as a source: how they become elements."""
+
+    frame: DataFrame
+    options: MessageOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """Topics of Kafka as a source, read by tasks of ours."""
+
+    at: Address
+    options: MessageOptions
+    starting_offsets: object = EARLIEST
+    max_offsets: int = MAX_OFFSETS
+    idle_ms: int | None = None
+    """After how long without news a partition holds the others back no more; else what is said of all sources."""
+    dead_letter: str | None = None
+
+
+StreamInput: TypeAlias = "DataFrame | Files | MessageFrame | Topics | str"
+
+
+def files(path: str | list[str], **options: object) -> Files:
+    """Files for `continuous`, with options of the source `rdf` by keyword: time, element, format, maxFilesPerTrigger, ..."""
+    given = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in options.items()}
+    return Files(path if isinstance(path, str) else tuple(path), given)
+
+
+def messages(
+    df: DataFrame,
+    *,
+    format: str | None = None,
+    time: str | None = None,
+    element: str | None = None,
+    base: str | None = None,
+) -> MessageFrame:
+    """A DataFrame of messages for `continuous`: a column `value`, and where there are `topic, partition, offset, timestamp,
+    key, headers`, as Spark's Kafka source has them. Options as those of `millstream.kafka`.
+    """
+    if not is_connect(df) and "value" not in df.columns:
+        raise OptionError(f"messages have a column value; the DataFrame has {', '.join(df.columns)}.")
+    return MessageFrame(df, MessageOptions(format, time, element, base))
+
+
+def kafka(
+    topics: str | list[str],
+    *,
+    servers: str | None = None,
+    format: str | None = None,
+    time: str | None = None,
+    element: str | None = None,
+    base: str | None = None,
+    startingOffsets: object = EARLIEST,  # noqa: N803 - Spark's name
+    maxOffsetsPerTrigger: int = MAX_OFFSETS,  # noqa: N803
+    carrier: str = "python",
+    options: Mapping[str, object] | None = None,
+    spark: SparkSession | None = None,
+) -> Topics | MessageFrame:
+    """Topics of Kafka for `continuous`: `servers` are host:port, or `kafka.bootstrap.servers` among the options.
+
+    `carrier`: `python` reads by tasks of ours, on confluent-kafka; `spark` by Spark's own source, which needs its package.
+    `options` are those of the client, by the names of librdkafka for the first, of the Java client for the second.
+    """
+    given = {name.removeprefix("kafka."): value for name, value in (options or {}).items()}
+    found = servers or given.pop("bootstrap.servers", None)
+    if found is None:
+        raise OptionError("kafka: the servers are missing; give servers='host:port'.")
+    read = MessageOptions(format, time, element, base)
+    starting_offsets(startingOffsets)
+    if carrier == "spark":
+        names = topics if isinstance(topics, str) else ",".join(topics)
+        return MessageFrame(_spark_topics(str(found), names, startingOffsets, maxOffsetsPerTrigger, given, spark), read)
+    if carrier != "python":
+        raise OptionError(f"carrier is python or spark, got {carrier!r}.")
+    return Topics(address(str(found), topics, given), read, startingOffsets, maxOffsetsPerTrigger)
+
+
+def _spark_topics(
+    servers: str, topics: str, offsets: object, most: int, client: Mapping[str, object], spark: SparkSession | None
+) -> DataFrame:
+    session = spark or SparkSession.active()
+    reader = session.readStream.format("kafka").option("subscribe", topics).option("includeHeaders", "true")
+    reader = reader.option("startingOffsets", offsets if isinstance(offsets, str) else json.dumps(offsets))
+    reader = reader.option("kafka.bootstrap.servers", servers).option("maxOffsetsPerTrigger", str(most))
+    for name, value in client.items():
+        reader = reader.option(f"kafka.{name}", str(value))
+    try:
+        return reader.load()
+    except AnalysisException as error:
+        version = pyspark.__version__
+        raise OptionError(
+            f"Spark has no source kafka here: start the session with the package "
+            f"org.apache.spark:spark-sql-kafka-0-10_2.13:{version} (spark.jars.packages), or use carrier='python' ({error})"
+        ) from None
+
+
+def frame_of(source: StreamInput) -> DataFrame | None:
+    """The DataFrame that a source is, or is made of."""
+    if isinstance(source, MessageFrame):
+        return source.frame
+    return source if isinstance(source, DataFrame) else None

@@ -1,0 +1,155 @@
+"""Topics and DataFrames of messages on Spark: the answers are those of the embedded engine over the same topic."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import millstream as ms
+from millstream import pipeline
+from tests.connect.mock_kafka import MockKafka
+from tests.connect.real_kafka import RealKafka
+
+STREAM = "http://e/s"
+COUNT = f"SELECT ?s (COUNT(*) AS ?n) WHERE {{ STREAM <{STREAM}> [RANGE 10ms] {{ ?s <http://e/p> ?o }} }} GROUP BY ?s"
+JOIN = (
+    f"SELECT ?a ?b WHERE {{ STREAM <{STREAM}> [RANGE 6ms] {{ ?a <http://e/p> ?o }} "
+    f"STREAM <{STREAM}> [RANGE 3ms] {{ ?b <http://e/p> ?o }} }}"
+)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> MockKafka:
+    return MockKafka()
+
+
+def fill(cluster: MockKafka, topic: str, seed: int, count: int = 120, *, bad: bool = True) -> None:
+    """Messages of three partitions whose times go up and down a little; some are malformed, some have blank nodes."""
+    chance = random.Random(seed)
+    for number in range(count):
+        partition = chance.choice((0, 0, 1, 2))
+        at_ms = max(1, number // 3 + chance.randrange(-2, 3))
+        value = f'<http://e/{chance.randrange(4)}> <http://e/p> "{chance.randrange(3)}" .'
+        if chance.random() < 0.1:
+            value = '_:x <http://e/p> "0" .\n_:x <http://e/p> "1" .'
+        cluster.send(topic, "nonsense" if bad and chance.random() < 0.05 else value, at_ms, partition)
+    cluster.flush()
+
+
+def embedded(servers: str, topic: str, text: str) -> tuple[Counter[tuple[Any, ...]], dict[str, int]]:
+    engine = ms.Engine()
+    query = engine.register(text)
+    engine.read(STREAM, ms.kafka(servers, topic, format="ntriples"))
+    engine.finish()
+    table = query.take_table()
+    return Counter(zip(*(column.to_pylist() for column in table.columns), strict=True)), engine.stats
+
+
+def answers_of(answers: DataFrame, folder: Path) -> Counter[tuple[Any, ...]]:
+    """All answers of a job that reads what is there, from its checkpoint on."""
+    found: Counter[tuple[Any, ...]] = Counter()
+
+    def keep(batch: DataFrame, number: int) -> None:
+        found.update(tuple(row) for row in batch.collect())
+
+    writer = answers.writeStream.foreachBatch(keep).option("checkpointLocation", str(folder))
+    writer.trigger(availableNow=True).start().awaitTermination()
+    return found
+
+
+@pytest.mark.parametrize("text", [COUNT, JOIN])
+def test_topics_as_the_embedded_engine_reads_them(
+    spark: SparkSession, cluster: MockKafka, tmp_path: Path, text: str
+) -> None:
+    topic = f"same-{len(text)}"
+    fill(cluster, topic, 1)
+    expected, stats = embedded(cluster.servers, topic, text)
+    source = pipeline.kafka(topic, servers=cluster.servers, format="ntriples", maxOffsetsPerTrigger=25)
+    letters = tmp_path / "letters"
+    answers = pipeline.continuous(text, streams={STREAM: source}, cells=2, once=True, dead_letter=str(letters), spark=spark)
+    assert answers_of(answers, tmp_path / "checkpoint") == expected
+    rows = [json.loads(line) for path in letters.glob("*.jsonl") for line in path.read_text().splitlines()]
+    late = [row for row in rows if row["reason"].startswith("late")]
+    malformed = [row for row in rows if not row["reason"].startswith("late")]
+    assert stats["late"] > 0
+    assert len(malformed) == stats["rejected"] > 0
+    assert {row["text"] for row in malformed} == {"nonsense"}
+    assert late
+
+
+def test_messages_of_a_frame(spark: SparkSession, cluster: MockKafka, tmp_path: Path) -> None:
+    """Rows as Spark's own Kafka source has them, though they come from a table."""
+    fill(cluster, "framed", 2)
+    expected, _ = embedded(cluster.servers, "framed", COUNT)
+    rows = [
+        (m.topic(), m.partition(), m.offset(), m.timestamp()[1] / 1000, bytearray(m.value()))
+        for m in cluster.messages("framed")
+    ]
+    schema = "topic string, partition int, offset long, at double, value binary"
+    frame = spark.createDataFrame(rows, schema).selectExpr(
+        "topic", "partition", "offset", "timestamp_seconds(at) AS timestamp", "value"
+    )
+    source = pipeline.messages(frame.repartition(2, "partition"), format="ntriples")
+    answers = pipeline.continuous(COUNT, streams={STREAM: source}, spark=spark)
+    assert Counter(tuple(row) for row in answers.collect()) == expected
+
+
+def test_a_partition_that_lags_is_not_late(spark: SparkSession, cluster: MockKafka, tmp_path: Path) -> None:
+    """One trigger brings the first partition alone: the second, an hour behind, is waited for."""
+    for number in range(10):
+        cluster.send("lagging", f'<http://e/a> <http://e/p> "{number}" .', 3_600_000 + number, 0)
+    for number in range(10):
+        cluster.send("lagging", f'<http://e/b> <http://e/p> "{number}" .', 1 + number, 1)
+    cluster.flush()
+    source = pipeline.kafka("lagging", servers=cluster.servers, format="ntriples", maxOffsetsPerTrigger=5)
+    text = f"SELECT ?s ?o WHERE {{ STREAM <{STREAM}> [RANGE 1s] {{ ?s <http://e/p> ?o }} }}"
+    answers = pipeline.continuous(text, streams={STREAM: source}, once=True, spark=spark)
+    found = answers_of(answers, tmp_path / "checkpoint")
+    assert found == embedded(cluster.servers, "lagging", text)[0]
+    assert sum(found.values()) == 20
+
+
+@pytest.mark.slow
+def test_answers_to_a_topic_once(spark: SparkSession, broker: RealKafka, tmp_path: Path) -> None:
+    """A job that is stopped behind a batch Spark does not know of yet sends nothing twice."""
+    broker.topic("spark-in", 3)
+    broker.topic("spark-out", 2)
+    fill(broker, "spark-in", 3, bad=False)
+    expected, _ = embedded(broker.servers, "spark-in", COUNT)
+    source = pipeline.kafka("spark-in", servers=broker.servers, format="ntriples", maxOffsetsPerTrigger=40)
+
+    def run(*, once: bool) -> None:
+        answers = pipeline.continuous(COUNT, streams={STREAM: source}, once=once, spark=spark)
+        writer = pipeline.to_kafka(answers, "spark-out", key="s", servers=broker.servers, partitions=2)
+        writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint"))
+        writer.trigger(availableNow=True).start().awaitTermination()
+
+    run(once=True)
+    # As if Spark had died before it noted the last batch.
+    commits = sorted((tmp_path / "checkpoint" / "commits").glob("[0-9]*"), key=lambda path: int(path.name))
+    commits[-1].unlink()
+    run(once=False)
+    found = [json.loads(m.value()) for m in broker.messages("spark-out")]
+    plain = Counter((row["at_ms"], row["weight"], row["bindings"]["n"]["value"]) for row in found)
+    assert plain == Counter((at, weight, n.split('"')[1]) for (at, weight, _, n), c in expected.items() for _ in range(c))
+    for_key: dict[str, list[tuple[int, int]]] = {}
+    for row in found:
+        for_key.setdefault(row["bindings"]["s"]["value"], []).append((row["at_ms"], row["weight"]))
+    assert all(rows == sorted(rows) for rows in for_key.values())
+
+
+def test_options_that_cannot_be(spark: SparkSession) -> None:
+    with pytest.raises(ms.OptionError, match="servers are missing"):
+        pipeline.kafka("t")
+    with pytest.raises(ms.OptionError, match="carrier"):
+        pipeline.kafka("t", servers="h:1", carrier="pigeon")
+    with pytest.raises(ms.OptionError, match="spark-sql-kafka"):
+        pipeline.kafka("t", servers="h:1", carrier="spark", spark=spark)
+    with pytest.raises(ms.OptionError, match="column value"):
+        pipeline.messages(spark.range(3))
