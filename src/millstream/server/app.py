@@ -81,11 +81,12 @@ async def _failed(request: Request, error: Exception) -> Response:
 
 
 class _Counted:
-    """Counts responses by status, and adds headers that every one has."""
+    """Counts responses by status, adds headers that every one has, and refuses large heads."""
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
         self._app = app
         self._count = service.measures.requests
+        self._most = service.limits.header_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def counted(message: Message) -> None:
@@ -94,4 +95,13 @@ class _Counted:
                 message = {**message, "headers": [*message.get("headers", ()), *_SAFE]}
             await send(message)
 
+        if scope["type"] == "http" and _head_size(scope) > self._most:
+            # A head that comes in one piece is not bounded by the protocol's own limit.
+            await json_response({"error": f"the head has more than {self._most} bytes"}, 431)(scope, receive, counted)
+            return
         await self._app(scope, receive, counted)
+
+
+def _head_size(scope: Scope) -> int:
+    size = len(scope["raw_path"]) + len(scope["query_string"])
+    return size + sum(len(name) + len(value) for name, value in scope["headers"])
