@@ -9,12 +9,12 @@ import pytest
 
 from millstream.engine import Engine
 from millstream.errors import OptionError, SnapshotError, StorageError
-from millstream.server import commands as c
-from millstream.server.commands import Command, Numbered, packed, unpacked
+from millstream.server.durable import commands as c
+from millstream.server.durable.commands import Command, Numbered, packed, unpacked
+from millstream.server.durable.log import LogReader, LogWriter
+from millstream.server.durable.state import ServerState
+from millstream.server.durable.storage import Storage
 from millstream.server.limits import ServerLimits
-from millstream.server.log import LogReader, LogWriter
-from millstream.server.state import ServerState
-from millstream.server.storage import Storage
 from tests.server.serving import SEEN
 
 PAYLOADS = [b"one", b"", b"three" * 50, b"four"]
@@ -210,7 +210,7 @@ def test_a_log_that_cannot_be_written_says_so(tmp_path: Path, monkeypatch: pytes
     def full(descriptor: int, data: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("millstream.server.log.os.write", full)
+    monkeypatch.setattr("millstream.server.durable.log.os.write", full)
     with pytest.raises(StorageError, match="No space left"):
         log.append(b"more")
     log.close()

@@ -8,12 +8,12 @@ import pyoxigraph as ox
 import pytest
 
 from millstream.engine import Engine
-from millstream.server import commands as c
-from millstream.server.commands import Command
+from millstream.server.durable import commands as c
+from millstream.server.durable.commands import Command
+from millstream.server.durable.state import ServerState
 from millstream.server.limits import ServerLimits
-from millstream.server.mirror import Mirror
+from millstream.server.one_off.mirror import Mirror
 from millstream.server.service import dataset_quads
-from millstream.server.state import ServerState
 
 GRAPHS = (None, "http://e/g", "http://e/h")
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from millstream.server.http.openapi import described
 from millstream.server.limits import ServerLimits
-from millstream.server.openapi import described
 from millstream.server.settings import _PLAIN
 from tests.server.serving import serving
 from tests.test_documentation import ROOT, blocks_of

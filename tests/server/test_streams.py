@@ -12,11 +12,11 @@ import pytest
 
 from millstream.cli.serve import with_source
 from millstream.engine import Engine
-from millstream.server import commands as c
-from millstream.server.commands import Command
+from millstream.server.durable import commands as c
+from millstream.server.durable.commands import Command
+from millstream.server.durable.state import ServerState
 from millstream.server.limits import ServerLimits
 from millstream.server.settings import QuerySetting, StreamSetting
-from millstream.server.state import ServerState
 from tests.cli.running import element
 from tests.server.serving import STREAM, Serving, serving, triple, until
 

@@ -70,8 +70,8 @@ def _settings(
     flags: Mapping[str, Any],
     time: str | None,
 ) -> Any:
+    from millstream.server.durable.state import checked_name
     from millstream.server.settings import DatasetSetting, QuerySetting, Settings, StreamSetting, read_settings
-    from millstream.server.state import checked_name
 
     found = {} if config is None else read_settings(Path(config))
     for name, value in flags.items():

@@ -10,10 +10,10 @@ import asyncio
 from collections import deque
 from dataclasses import dataclass, field
 
-from millstream.server.events import Event
+from millstream.server.durable.events import Event
+from millstream.server.durable.state import Registered
 from millstream.server.limits import ServerLimits
 from millstream.server.problems import TooManyError
-from millstream.server.state import Registered
 
 
 @dataclass(slots=True, eq=False)

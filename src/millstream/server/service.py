@@ -6,17 +6,17 @@ import time
 
 from starlette.requests import Request
 
-from millstream.server import commands as c
-from millstream.server.commands import Command, Numbered
+from millstream.server.durable import commands as c
+from millstream.server.durable.commands import Command, Numbered
+from millstream.server.durable.state import Outcome, ServerState
+from millstream.server.durable.storage import Storage
+from millstream.server.durable.worker import Worker
+from millstream.server.http.tokens import Tokens
 from millstream.server.hub import Hub
 from millstream.server.limits import ServerLimits
 from millstream.server.measures import Measures
-from millstream.server.one_offs import OneOffs
+from millstream.server.one_off.one_offs import OneOffs
 from millstream.server.problems import NotFoundError
-from millstream.server.state import Outcome, ServerState
-from millstream.server.storage import Storage
-from millstream.server.tokens import Tokens
-from millstream.server.worker import Worker
 
 
 class Service:

@@ -17,16 +17,16 @@ import uvicorn
 
 from millstream.engine import Engine
 from millstream.errors import MillstreamError, OptionError
-from millstream.server import commands as c
-from millstream.server.app import application
-from millstream.server.commands import Command
-from millstream.server.followed import Followed
-from millstream.server.protocol import timed_protocol
+from millstream.server.durable import commands as c
+from millstream.server.durable.commands import Command
+from millstream.server.durable.followed import Followed
+from millstream.server.durable.state import DATA_LIMITS, ServerState
+from millstream.server.durable.storage import Storage
+from millstream.server.http.app import application
+from millstream.server.http.protocol import timed_protocol
+from millstream.server.http.tokens import ADMIN, Tokens, generated_token, read_tokens
 from millstream.server.service import Service
 from millstream.server.settings import Settings
-from millstream.server.state import DATA_LIMITS, ServerState
-from millstream.server.storage import Storage
-from millstream.server.tokens import ADMIN, Tokens, generated_token, read_tokens
 
 LOG = logging.getLogger("millstream.server")
 _GRACE_S = 10

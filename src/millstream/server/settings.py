@@ -12,8 +12,8 @@ from millstream.engine.options import graph_iri, named_iri
 from millstream.errors import OptionError
 from millstream.ingest import Source
 from millstream.plan.passes import output_named
+from millstream.server.durable.state import checked_name
 from millstream.server.limits import ServerLimits
-from millstream.server.state import checked_name
 from millstream.windows.durations import parse_duration
 
 

@@ -14,15 +14,15 @@ from millstream.errors import OptionError
 from millstream.ingest import chunks_of, quads_of
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.rdf.formats import Format, named_format
-from millstream.server import commands as c
-from millstream.server import results
-from millstream.server.bodies import body
-from millstream.server.commands import Command
-from millstream.server.negotiation import TRIPLES, choose
+from millstream.server.durable import commands as c
+from millstream.server.durable.commands import Command
+from millstream.server.durable.state import ServerState, dataset_want
+from millstream.server.http.bodies import body
+from millstream.server.http.tokens import READ, WRITE
+from millstream.server.one_off import results
+from millstream.server.one_off.negotiation import TRIPLES, choose
 from millstream.server.problems import NotFoundError, ServerError
 from millstream.server.routes.requests import content_type, json_response, known_parameters, parameter, service_of
-from millstream.server.state import ServerState, dataset_want
-from millstream.server.tokens import READ, WRITE
 
 _UPDATE, _FORM, _PATCH = "application/sparql-update", "application/x-www-form-urlencoded", "application/rdf-patch"
 _PATCHES = (_PATCH, "text/rdf-patch", "application/x-rdf-patch")

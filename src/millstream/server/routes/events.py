@@ -13,13 +13,13 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from millstream.errors import MillstreamError
-from millstream.server.events import Event, frame, progress
+from millstream.server.durable.events import Event, frame, progress
+from millstream.server.durable.state import ServerState, Snapshot
+from millstream.server.http.tokens import READ
 from millstream.server.hub import Subscriber
 from millstream.server.problems import ServerError
 from millstream.server.routes.requests import known_parameters, service_of
 from millstream.server.service import Service
-from millstream.server.state import ServerState, Snapshot
-from millstream.server.tokens import READ
 
 _ID = re.compile(r"(\d{1,18})\.(\d{1,18})")
 _RETRY = b"retry: 1000\n\n"

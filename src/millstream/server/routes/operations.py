@@ -6,9 +6,9 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from millstream.server.openapi import described
+from millstream.server.http.openapi import described
+from millstream.server.http.tokens import READ
 from millstream.server.routes.requests import json_response, service_of
-from millstream.server.tokens import READ
 
 
 async def metrics(request: Request) -> Response:

@@ -13,16 +13,16 @@ from starlette.responses import Response
 
 from millstream.language.algebra import Form
 from millstream.plan.passes import output_named, plan_of, query_of
-from millstream.server import commands as c
-from millstream.server import results
-from millstream.server.bodies import body
-from millstream.server.commands import Command
-from millstream.server.negotiation import SHORT, SOLUTIONS, TRIPLES, TRUTHS, choose
+from millstream.server.durable import commands as c
+from millstream.server.durable.commands import Command
+from millstream.server.durable.state import Registered, ServerState, checked_name
+from millstream.server.http.bodies import body
+from millstream.server.http.tokens import ADMIN, READ
+from millstream.server.one_off import results
+from millstream.server.one_off.negotiation import SHORT, SOLUTIONS, TRIPLES, TRUTHS, choose
 from millstream.server.problems import ServerError
 from millstream.server.routes.requests import content_type, json_response, known_parameters, parameter, service_of
 from millstream.server.service import Service
-from millstream.server.state import Registered, ServerState, checked_name
-from millstream.server.tokens import ADMIN, READ
 
 _TOGETHER = 20
 

@@ -9,13 +9,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from millstream.errors import MillstreamError
-from millstream.server import results
-from millstream.server.bodies import body
-from millstream.server.negotiation import SHORT, TRIPLES, choose
+from millstream.server.http.bodies import body
+from millstream.server.http.tokens import READ
+from millstream.server.one_off import results
+from millstream.server.one_off.negotiation import SHORT, TRIPLES, choose
 from millstream.server.problems import ServerError, status_of
 from millstream.server.routes.requests import content_type, service_of
 from millstream.server.service import Service
-from millstream.server.tokens import READ
 
 _QUERY, _FORM = "application/sparql-query", "application/x-www-form-urlencoded"
 _KNOWN = ("query", "default-graph-uri", "named-graph-uri", "format")

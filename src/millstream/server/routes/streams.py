@@ -12,9 +12,11 @@ from millstream.errors import OptionError
 from millstream.rdf.formats import Format, named_format
 from millstream.rdf.grouping import check_element_option
 from millstream.rdf.timing import TimeKind, parse_time_option
-from millstream.server import commands as c
-from millstream.server.bodies import body, pieces
-from millstream.server.commands import Command
+from millstream.server.durable import commands as c
+from millstream.server.durable.commands import Command
+from millstream.server.durable.state import MOST_REASONS
+from millstream.server.http.bodies import body, pieces
+from millstream.server.http.tokens import WRITE
 from millstream.server.problems import ServerError, TooLargeError
 from millstream.server.routes.requests import (
     iri_parameter,
@@ -25,8 +27,6 @@ from millstream.server.routes.requests import (
     time_parameter,
 )
 from millstream.server.service import Service
-from millstream.server.state import MOST_REASONS
-from millstream.server.tokens import WRITE
 
 _PIECE = 1 << 20
 _GZIP = b"\x1f\x8b"

@@ -11,7 +11,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, seriali
 
 from millstream.output.delimited import CsvSink, TsvSink
 from millstream.output.terms import XSD_STRING, term_json
-from millstream.server.negotiation import CSV, TSV
+from millstream.server.one_off.negotiation import CSV, TSV
 
 Term = NamedNode | BlankNode | Literal | Triple
 Row = Sequence[Term | None]

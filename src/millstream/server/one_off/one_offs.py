@@ -18,9 +18,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from millstream.server.commands import Numbered, packed
+from millstream.server.durable.commands import Numbered, packed
 from millstream.server.limits import ServerLimits
-from millstream.server.mirror import ASK, CHANGE, DATA, END, ERROR, HEAD, LOAD, MESSAGE, PIECE, TOO_MUCH_MEMORY
+from millstream.server.one_off.mirror import ASK, CHANGE, DATA, END, ERROR, HEAD, LOAD, MESSAGE, PIECE, TOO_MUCH_MEMORY
 from millstream.server.problems import BusyError, ServerError, TooLargeError
 
 LOG = logging.getLogger("millstream.server")
@@ -43,7 +43,7 @@ class MirrorProcess:
         ours, theirs = socket.socketpair()
         self._channel = ours
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "millstream.server.mirror", str(theirs.fileno())],
+            [sys.executable, "-m", "millstream.server.one_off.mirror", str(theirs.fileno())],
             pass_fds=(theirs.fileno(),),
             # No threads but its own: it forks.
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},

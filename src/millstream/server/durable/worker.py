@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from millstream.errors import ChangeLimitError, MillstreamError, StorageError
-from millstream.server.commands import Command, Numbered
+from millstream.server.durable.commands import Command, Numbered
+from millstream.server.durable.state import Outcome, ServerState
+from millstream.server.durable.storage import Storage
 from millstream.server.problems import BusyError, TooManyError
-from millstream.server.state import Outcome, ServerState
-from millstream.server.storage import Storage
 
 LOG = logging.getLogger("millstream.server")
 _GROUP = 512

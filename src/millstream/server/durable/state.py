@@ -18,9 +18,9 @@ from millstream.ingest.plain_columns import columns_of
 from millstream.language.algebra import Form
 from millstream.limits import Limits
 from millstream.rdf import Rejected
-from millstream.server import commands as c
-from millstream.server.commands import Command, Numbered
-from millstream.server.events import Event, Horizon, events_of, notification, row_text
+from millstream.server.durable import commands as c
+from millstream.server.durable.commands import Command, Numbered
+from millstream.server.durable.events import Event, Horizon, events_of, notification, row_text
 from millstream.server.limits import ServerLimits
 from millstream.server.problems import NotFoundError, TakenError, TooManyError
 

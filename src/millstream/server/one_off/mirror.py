@@ -28,12 +28,12 @@ from millstream.ingest import chunks_of, quads_of
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.language import algebra as a
 from millstream.language import parse_query
-from millstream.server import commands as c
-from millstream.server import results
-from millstream.server.commands import Numbered, unpacked
-from millstream.server.negotiation import SOLUTIONS, TRIPLES, TRUTHS, choose
+from millstream.server.durable import commands as c
+from millstream.server.durable.commands import Numbered, unpacked
+from millstream.server.durable.state import dataset_want
+from millstream.server.one_off import results
+from millstream.server.one_off.negotiation import SOLUTIONS, TRIPLES, TRUTHS, choose
 from millstream.server.problems import ServerError, TooLargeError, described, status_of
-from millstream.server.state import dataset_want
 
 MESSAGE = struct.Struct("<cQ")
 PIECE = struct.Struct("<cI")

@@ -18,12 +18,12 @@ from millstream.errors import MillstreamError
 from millstream.ingest import Chunk, Files, Want
 from millstream.ingest.plain_columns import plain
 from millstream.rdf import Rejected
-from millstream.server import commands as c
-from millstream.server.commands import Command
+from millstream.server.durable import commands as c
+from millstream.server.durable.commands import Command
+from millstream.server.durable.state import DATA_LIMITS, ServerState
 from millstream.server.problems import BusyError
 from millstream.server.service import Service
 from millstream.server.settings import StreamSetting
-from millstream.server.state import DATA_LIMITS, ServerState
 
 LOG = logging.getLogger("millstream.server")
 _IDLE_S = 0.1

@@ -17,10 +17,10 @@ from pathlib import Path
 
 from millstream.errors import OptionError, SnapshotError
 from millstream.output.files import replace_file, unwritten
-from millstream.server.commands import Numbered, packed, unpacked
+from millstream.server.durable.commands import Numbered, packed, unpacked
+from millstream.server.durable.log import LogReader, LogWriter, sync_folder
+from millstream.server.durable.state import ServerState
 from millstream.server.limits import ServerLimits
-from millstream.server.log import LogReader, LogWriter, sync_folder
-from millstream.server.state import ServerState
 
 _MAGIC = b"millstream state 1 "
 _DIGITS = 20
