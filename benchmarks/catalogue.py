@@ -33,6 +33,7 @@ _PARTS = {
     "scaling": "scaling",
     "hubs": "hubs",
     "labelled": "labelled",
+    "kafka": "kafka",
     "sharing": "sharing",
 }
 _PEER_PARTS = ("joins", "edits", "counts")

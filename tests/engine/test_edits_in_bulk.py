@@ -7,6 +7,7 @@ next compare with an engine that was called once a change, in all that it tells.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyoxigraph import NamedNode
 
 from millstream import DataError, Engine, MillstreamError, PendingLimitError
 from tests.engine.any_query import any_sessions, family_sessions, sharing_sessions
@@ -86,6 +88,53 @@ def test_an_engine_tells_the_same_of_changes_made_one_by_one(session: Session, j
         if isinstance(step, Many):
             together, alone = told(options, step.take), told(options, partial(one_by_one, items=step.items))
             assert together == alone
+
+
+_ODD_TEXTS = st.sampled_from(
+    [
+        "",
+        "\n",
+        nt("a p b"),
+        nt("a p b") + "\n",
+        nt("a p c") + "\n\n# a comment\n" + nt("b p c"),
+        nt("a p b") + "\r\n" + nt("d p c"),
+        nt("a p c").encode(),
+        "_:x <http://example.org/p> <http://example.org/b> .",
+        '<http://example.org/a> <http://example.org/p> "\u00e9\u4e2d" .',
+        '<http://example.org/a> <http://example.org/p> "\ud800" .',
+        "<http://example.org/a> .",
+        nt("b p c") + "\n" + nt("b p c") + "\n",
+    ]
+)
+_ODD_ITEMS = st.tuples(
+    st.sampled_from(["insert", "insert", "delete"]),
+    st.one_of(st.just(nt("a p b")), _ODD_TEXTS),
+    st.sampled_from([None, 3, 3, 3, 4, True]),
+    st.sampled_from([None, None, "http://example.org/g", NamedNode("http://example.org/g"), "no IRI"]),
+)
+
+
+@settings(some, max_examples=300)
+@given(st.lists(_ODD_ITEMS, max_size=30), st.booleans())
+def test_odd_items_are_made_as_by_single_calls(items: list[Any], plain: bool) -> None:
+    """Texts with and without line ends, bytes, labels, surrogates, with and without times; the first error ends all."""
+    if plain:
+        items = [("insert" if op == "insert" else "delete", text, 3, None) for op, text, _, _ in items]
+
+    def until_an_error(make: Callable[[Engine], None]) -> str:
+        failed: list[str] = []
+
+        def make_some(engine: Engine) -> None:
+            try:
+                make(engine)
+            except MillstreamError as error:
+                failed.append(f"{type(error).__name__} {error}")
+
+        # Each engine has labels of its own.
+        return re.sub(r"x[0-9a-f]{8}s", "xs", f"{told({}, make_some)} {failed}")
+
+    together = until_an_error(lambda engine: engine.change_many(items))
+    assert together == until_an_error(partial(one_by_one, items=items))
 
 
 def told(options: dict[str, Any], make: Callable[[Engine], None]) -> tuple[object, ...]:

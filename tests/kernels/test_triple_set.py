@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.matching.elements import Intake
 from millstream.kernels.windows.triple_set import TripleSet
 
 TERMS = [f"<http://e/{n}>".encode() for n in range(4)]
@@ -27,6 +28,30 @@ def test_what_really_changes_is_told_once(changes):
         model = model | distinct.keys() if insert else model - distinct.keys()
         assert {tuple(t) for t in graph.triples().tolist()} == model
         assert graph.size == len(model) == len(graph.triples())
+
+
+@given(st.integers(0, 2**32), st.integers(0, 3), st.booleans())
+def test_signed_changes_in_bulk_are_those_one_by_one(seed, few, as_intake):
+    """Longer than what is looked at together, so that a triple comes and goes within that and across it."""
+    rng = np.random.default_rng(seed)
+    dictionary = Dictionary()
+    ids = np.array([dictionary.encode_one(f"<http://e/{n}>".encode()) for n in range(2 + 8 * few)], np.int64)
+    graph, model = TripleSet(dictionary), set()
+    for _ in range(4):
+        size = int(rng.integers(0, 150))
+        rows, op = ids[rng.integers(0, len(ids), (size, 3))], rng.choice([-1, 1], size)
+        if as_intake:
+            op[:] = rng.choice([-1, 1])
+            found = graph.changed(Intake(rows), int(op[0]) if size else 1, 0).triples.tolist()
+        else:
+            found = rows[graph.change_where(rows, op, np.zeros(size, np.int64))].tolist()
+        expected = []
+        for row, sign in zip(rows.tolist(), op.tolist(), strict=True):
+            if (tuple(row) in model) != (sign > 0):
+                expected.append(row)
+                (model.add if sign > 0 else model.remove)(tuple(row))
+        assert found == expected
+        assert {tuple(t) for t in graph.triples().tolist()} == model
 
 
 def test_terms_stay_while_a_triple_has_them():

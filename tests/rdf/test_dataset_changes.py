@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import re
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +15,9 @@ from hypothesis import strategies as st
 from millstream.errors import DataError, OptionError
 from millstream.ingest import Want, chunks_of
 from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.limits import DEFAULT_LIMITS
 from millstream.rdf import Rejected
+from millstream.rdf.changes import updates
 from tests.readers import read_changes
 from tests.suites import suite
 
@@ -275,3 +279,79 @@ def test_of_the_wikidata_log_exactly_the_statements_that_do_not_parse_are_set_as
     lines = gzip.decompress(path.read_bytes()).decode().split("\n")
     bad_inserts = sum(lines[(r.line or 0) - 1].startswith("INSERT") for r in rejected)
     assert sum(c.insert for c in found) + bad_inserts == 9_471
+
+
+_PIECES = [
+    *("<http://e/a>", "<http://e>", "<http://e:80/a/b?c=d#e/f>", "<http://e/a/../b>", "<http://e/.a>", "<http://e/a%zz>"),
+    *(
+        "<http://e/a#b#c>",
+        "<a>",
+        "<http://e/é>",
+        "<HTTP://e/a>",
+        "<http://e:x/>",
+        "<urn:a>",
+        "<http://e/a b>",
+        "<http://e/?a[]>",
+    ),
+    *(
+        '"a"',
+        '"a # . } b"',
+        '"a\\"b"',
+        "'a'",
+        '"a"@en',
+        '"a"@en-GB',
+        '"a"@e',
+        '"a"@EN',
+        '"é"',
+        '"""a"""',
+        "5",
+        "true",
+        "e:a",
+    ),
+    *('"1"^^<http://www.w3.org/2001/XMLSchema#integer>', '"01"^^<http://www.w3.org/2001/XMLSchema#integer>'),
+    *('"a"^^<http://www.w3.org/2001/XMLSchema#string>', '"a"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString>'),
+    *("_:b", "a", ";", ",", ".", "}", "{", "GRAPH <http://e/g> {", "# no\n", "\n"),
+]
+_TERM = st.sampled_from(_PIECES)
+_USUAL = st.sampled_from(_PIECES[:3])
+_WRITTEN = st.one_of(
+    st.tuples(_USUAL, _USUAL, st.one_of(_USUAL, _TERM)).map(" ".join),
+    st.lists(st.one_of(_USUAL, _TERM), max_size=5).map(" ".join),
+)
+_OPERATIONS = st.tuples(
+    st.sampled_from(
+        [
+            "INSERT DATA {",
+            "DELETE DATA {",
+            "INSERT DATA { GRAPH <http://e/g> {",
+            "LOAD {",
+            "BASE <http://e/x/>\nINSERT DATA {",
+        ]
+    ),
+    st.lists(st.tuples(_WRITTEN, st.sampled_from([" .\n", " .\n", ".", " ", ";"])).map("".join), max_size=8).map("".join),
+    st.sampled_from(["}", "} }", "} ;\n", ""]),
+)
+
+
+def same_as_parsed(text: str, most: int | None = None) -> None:
+    """Whether the changes of an update are those that there are when no statement is taken as it is written."""
+    limits = DEFAULT_LIMITS if most is None else replace(DEFAULT_LIMITS, literal_bytes=most)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(updates, "_PLAIN", re.compile(rb"(?!)"))
+        expected = taken_by_engines([text.encode()], format="sparql", limits=limits)
+    assert taken_by_engines([text.encode()], format="sparql", limits=limits) == expected
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_a_statement_with_any_term_of_an_update_is_what_the_parser_reads(place: int) -> None:
+    for piece in _PIECES:
+        terms = ["<http://e/a>", "<http://e/p>", "<http://e/b>"]
+        terms[place] = piece
+        for most in (None, 4):
+            same_as_parsed(f"INSERT DATA {{ {' '.join(terms)} .\n <http://e/a> <http://e/p> <http://e/c> . }}", most)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(_OPERATIONS.map("".join), max_size=4).map("\n".join), st.sampled_from([None, 30]))
+def test_plain_statements_of_an_update_are_what_the_parser_reads(text: str, most: int | None) -> None:
+    same_as_parsed(text, most)

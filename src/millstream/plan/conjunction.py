@@ -9,6 +9,7 @@ from typing import TypeAlias
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from millstream.language import algebra as a
+from millstream.language.scope import mentioned
 from millstream.windows.kinds import StreamWindow
 
 PatternVariable: TypeAlias = Variable | BlankNode
@@ -75,6 +76,12 @@ class Conjunction:
     def components(self) -> tuple[tuple[int, ...], ...]:
         """The patterns by connected variables; those without any variable are components of their own."""
         return connected(self.patterns, range(len(self.patterns)))
+
+
+def needed_of(plan: Conjunction) -> set[PatternVariable]:
+    """The variables that are asked for once solutions are found: by the projection, and by filters that no join applies."""
+    after = (mentioned(f) for f in plan.filters if term_test(f, plan.patterns) is None)
+    return {*plan.projection, *(v for variables in after if len(variables) > 1 for v in variables)}
 
 
 def connected(patterns: Sequence[SourcedPattern], numbers: Iterable[int]) -> tuple[tuple[int, ...], ...]:

@@ -23,10 +23,13 @@ class Statement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Triples that a dataset gains or loses at once in one graph (None: the default graph), and the line it is from."""
+    """Triples that a dataset gains or loses at once in one graph (None: the default graph), and the line it is from.
+
+    A triple may be as N-Triples have it, without the dot.
+    """
 
     insert: bool
-    triples: tuple[Triple, ...]
+    triples: tuple[Triple | str, ...]
     graph: NamedNode | BlankNode | None = None
     at_ms: int | None = None
     line: int | None = None

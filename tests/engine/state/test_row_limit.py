@@ -36,9 +36,22 @@ def test_a_query_with_few_answers_and_too_many_rows_is_refused(text: str) -> Non
     engine = loaded(100, change_rows=5000)
     before = engine.stats
     with pytest.raises(ChangeLimitError, match="more than 5,000 rows of what comes at once"):
-        engine.register(text.replace("*", "(COUNT(*) AS ?n)"))
+        engine.register(text.replace("*", "(COUNT(DISTINCT *) AS ?n)"))
     assert (engine.stats, engine.queries) == (before, ())
     assert len(engine.register(text.replace("?a :q", ":none :q").replace("?x :p ?w", "?x :q :none")).take()) == 0
+
+
+def test_leaves_of_a_star_are_counted_without_rows() -> None:
+    engine = loaded(100, change_rows=5000)
+    query = engine.register(STAR.replace("*", "(COUNT(*) AS ?n)"), output="changes")
+    engine.delete(nt("a p b0"))
+    again = Engine.restore(engine.snapshot())
+    for one in (engine, again):
+        one.insert(nt("a p b0", "b p c"))
+        one.delete(nt("a p b7"))
+    told = emitted(query)
+    assert told == ["0 +1000000", "0 -1000000", "0 +970299", "0 -970299", "0 +1000001", "0 -1000001", "0 +970300"]
+    assert emitted(again.queries[0]) == told
 
 
 def test_filters_on_a_product_are_asked_before_rows_are_counted() -> None:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pyoxigraph as ox
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.emission.decoding import Decoding
@@ -90,6 +92,30 @@ def test_an_id_whose_term_is_gone_is_no_other_term() -> None:
     dictionary.sweep(1 << 20)
     with pytest.raises(Exception, match="names no term"):
         decoding.bindings(rows_of([[old]], 1, [0], [1]))
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([0, 1, 5, 15, 16, 17, 100, 240, 255, 256, 257, 1_024, 1_025, 3_000]), st.integers(1, 4))
+    ),
+    st.integers(0, 2**32),
+)
+def test_columns_are_the_terms_of_ids_one_by_one(lengths: list[tuple[int, int]], seed: int) -> None:
+    """Terms of all lengths, unbound and inlined ones between them, in runs of some."""
+    rng = np.random.default_rng(seed)
+    dictionary = Dictionary()
+    known = [-1, dictionary.encode_one(TEXTS[6]), dictionary.encode_one(TEXTS[7])]
+    ids = list[int]()
+    for length, run in lengths:
+        known.append(dictionary.encode_one(f'"{"é" * (length // 2)}{"x" * (length % 2)}{rng.integers(3)}"'))
+        ids += [known[rng.integers(len(known))]] * run
+    expected = [None if one < 0 else dictionary.decode_one(one) for one in ids]
+    rows = Deltas(np.array([ids, ids[::-1]], np.int64).T, *(np.zeros(len(ids), np.int64) for _ in range(3)))
+    columns = Decoding(dictionary, ["a", "b"]).columns(rows)
+    for column in columns:
+        column.validate(full=True)
+    assert [column.to_pylist() for column in columns] == [expected, expected[::-1]]
+    assert dictionary.decode(np.array(ids, np.int64)[::-1]).to_pylist() == expected[::-1]
 
 
 def test_rows_must_have_as_many_columns_as_there_are_names() -> None:

@@ -129,6 +129,24 @@ def test_releasing_what_is_not_held_is_an_error() -> None:
         dictionary.release(one(term_id), 5)
 
 
+def test_an_id_may_be_held_and_released_several_times_at_once() -> None:
+    dictionary = Dictionary()
+    a, b = dictionary.encode([iri(1), iri(2)]).tolist()
+    dictionary.hold(np.array([a, a, b, a], np.int64))
+    dictionary.forget_before(1)
+    dictionary.release(np.array([a, a, b], np.int64), 0)
+    with pytest.raises(ValueError, match="more often than held"):
+        dictionary.release(np.array([a, a], np.int64), 0)
+    dictionary.settle()
+    dictionary.sweep(10)
+    assert not is_gone(dictionary, a)
+    assert is_gone(dictionary, b)
+    dictionary.release(one(a), 0)
+    dictionary.settle()
+    dictionary.sweep(10)
+    assert is_gone(dictionary, a)
+
+
 def test_times_may_be_given_one_for_each_id() -> None:
     dictionary = Dictionary()
     ids = dictionary.encode([iri(1), iri(2), '"5"^^<http://www.w3.org/2001/XMLSchema#integer>'])

@@ -121,19 +121,18 @@ def columns_of(rows):
 
 
 def written(join):
+    """What the join gives, a row as often as its weight says: matches that differ in nothing visible may be one row."""
     columns, change, start, until, weight = join.take()
     assert columns.shape[0] == len(change)
-    return [
-        Written(tuple(c), *more)
-        for c, *more in zip(columns.tolist(), change.tolist(), start.tolist(), until.tolist(), weight.tolist(), strict=True)
-    ]
+    assert weight.all()
+    times = np.abs(weight)
+    rows = (np.repeat(column, times, 0).tolist() for column in (columns, change, start, until, np.sign(weight)))
+    return [Written(tuple(c), *more) for c, *more in zip(*rows, strict=True)]
 
 
 def feed(join, *rows):
-    size = join.feed(*columns_of(rows))
-    out = written(join)
-    assert size == len(out)
-    return sorted(out)
+    join.feed(*columns_of(rows))
+    return sorted(written(join))
 
 
 def by_change(rows):
@@ -208,6 +207,23 @@ def test_rows_are_those_of_brute_force(shape, rng, lazy, adaptive):
     join, oracle = joins(shape, lazy=lazy, adaptive=adaptive), Oracle(patterns, variables, filters, visible)
     for row in random_rows(rng, patterns, lanes, relations, 60):
         assert feed(join, row) == oracle.feed(row), row
+
+
+def test_matches_through_leaves_that_nobody_asks_for_are_counted():
+    hub, count = 7, 50
+    join = IntervalJoin([(X, Y), (X, Z), (X, 3)], [-1] * 3, 4, visible=[X])
+    for view in (0, 1):
+        join.feed(*columns_of([Fed(view, hub, n, 0, FOREVER, 1, 0) for n in range(count)]))
+    join.feed(*columns_of([Fed(2, hub, 1, 1, FOREVER, 1, 1)]))
+    columns, _, _, _, weight = join.take()
+    assert (columns.tolist(), weight.tolist()) == ([[hub]], [count**2])
+    # What ends before the others is told by itself.
+    join.feed(*columns_of([Fed(0, hub, count, 2, 9, 1, 2), Fed(2, hub, 2, 3, FOREVER, 1, 3)]))
+    _, _, _, until, weight = join.take()
+    told = dict.fromkeys([9, FOREVER], 0)
+    for end, some in zip(until.tolist()[1:], weight.tolist()[1:], strict=True):
+        told[end] += some
+    assert (until[0], weight[0], told) == (9, count, {9: count, FOREVER: count**2})
 
 
 CROWDED = [

@@ -140,6 +140,40 @@ fragments = st.sampled_from(
 
 
 @relaxed
+def long_text(seed: int, few: int, graphs: bool) -> bytes:
+    """Lines with terms of all kinds, many more than are given their ids together; some repeat what came before them."""
+    rng = np.random.default_rng(seed)
+    kinds = [
+        lambda n: f"<http://e/{n}>",
+        lambda n: f"<http://e/\\u0041{n}>",
+        lambda n: f"_:b{n}",
+        lambda n: f'"{n}"',
+        lambda n: f'"\\u0041{n}"@EN',
+        lambda n: f'"{n}"^^<http://www.w3.org/2001/XMLSchema#integer>',
+        lambda n: f'"0{n}"^^<http://www.w3.org/2001/XMLSchema#integer>',
+        lambda n: "nothing",
+    ]
+    s = o = "<http://e/0>"
+    lines = []
+    for _ in range(rng.integers(1, 200)):
+        n = [int(rng.integers(few)) for _ in range(4)]
+        s = kinds[rng.integers(3)](n[0]) if rng.random() < 0.6 else s
+        o = kinds[rng.integers(7) if rng.random() < 0.98 else 7](n[1]) if rng.random() < 0.6 else o
+        g = kinds[rng.integers(3)](n[3]) if graphs and rng.random() < 0.5 else ""
+        lines.append(f"{s} <http://p/{n[2] % 5}> {o} {g} .\n")
+    return "".join(lines).encode()
+
+
+@relaxed
+@given(st.integers(0, 2**32), st.sampled_from([2, 20, 1_000]), st.booleans(), st.lists(st.integers(0, 2**16), max_size=3))
+def test_long_texts_are_those_of_pyoxigraph(seed: int, few: int, graphs: bool, cuts: list[int]) -> None:
+    data = long_text(seed, few, graphs)
+    expected, wrong = naive(data, graphs)
+    rows, errors = read(data, cuts, graphs)
+    assert rows == expected
+    assert [line for line, *_ in errors] == wrong
+
+
 @given(st.one_of(st.binary(max_size=200), st.lists(fragments, max_size=40).map(b"".join)), cuts)
 def test_garbage_never_hides_the_good_lines_around_it(garbage: bytes, cuts: list[int]) -> None:
     data = GOOD + garbage + b"\n" + GOOD

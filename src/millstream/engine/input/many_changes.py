@@ -1,7 +1,7 @@
 """Changes of graphs as callers pass many of them: read together, made as if each came by itself.
 
-The texts of all items go to the scanner as one; lines tell which item a triple is of. What cannot be joined (labels of blank
-nodes, which are nodes of their item, and bytes) is read by itself, after those before it.
+The texts of all items go to the scanner as one; lines tell which item a triple is of. What cannot be joined is read by
+itself, after those before it.
 """
 
 from __future__ import annotations
@@ -11,85 +11,64 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from millstream.engine.options import checked_time, graph_iri
-from millstream.errors import DataError, OptionError
+from millstream.engine.options import graph_iri
+from millstream.errors import DataError
 from millstream.ingest.columns import Columns
+from millstream.kernels.engine.change_items import ChangeItems
 from millstream.kernels.matching.repeats import repeats
 from millstream.kernels.scanning.scanner import Scanner
 
 if TYPE_CHECKING:
     from millstream.engine.engine import Engine
 
-_TOGETHER = 1 << 14
 _FEW = 6
 """Fewer are made one by one: columns cost more than they spare."""
 
 
 class ManyChanges:
-    """Items that wait to be read together: all with a time, or all without."""
+    """Items that wait to be read together."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._scanner: Scanner | None = None
-        self._places_of: dict[str | None, int] = {}
-        self._names: list[str | None] = []
-        self._clear()
-
-    def _clear(self) -> None:
-        self._texts: list[str] = []
-        self._lines: list[int] = []
-        self._signs: list[int] = []
-        self._times: list[int] = []
-        self._places: list[int] = []
+        self._places: dict[str | None, int] = {}
+        """Of graphs by name."""
+        self._items = ChangeItems(engine.entrance, self._place_of)
 
     def take(self, changes: Iterable[tuple[str, object, int | None, str | None]]) -> None:
         """All items, one after the other; if one raises, those before it stand."""
-        text_of = self._engine._encoder.text_of
+        items = iter(changes)
         try:
-            for op, triples, at_ms, graph in changes:
-                sign = 1 if op == "insert" else -1 if op == "delete" else 0
-                if not sign:
-                    raise OptionError(f'a change is an "insert" or a "delete", got {op!r}')
-                time_ms = None if at_ms is None else checked_time(at_ms)
-                place = self._places_of.get(graph) if graph is None or type(graph) is str else None
-                if place is None:
-                    place = self._place_of(graph)
-                text, scope = text_of(triples)
-                if scope or not isinstance(text, str) or "\r" in text:
-                    self.make()
-                    self._engine.entrance.change_text(text, scope, time_ms, self._names[place], sign > 0)
-                    continue
-                if self._signs and (time_ms is None) == bool(self._times):
-                    self.make()
-                if time_ms is not None:
-                    self._times.append(time_ms)
-                self._texts.append(text)
-                self._lines.append(text.count("\n") + 1)
-                self._signs.append(sign)
-                self._places.append(place)
-                if len(self._signs) == _TOGETHER:
-                    self.make()
+            while (odd := self._items.gather(items)) is not None:
+                self._make()
+                if odd:
+                    self._make_one(*odd)
         finally:
-            self.make()
+            self._make()
 
     def _place_of(self, graph: str | None) -> int:
-        name = graph_iri(graph)
-        self._names.append(name)
-        self._places_of[graph] = len(self._names) - 1
-        return self._places_of[graph]
+        return self._places.setdefault(graph_iri(graph), len(self._places))
 
-    def make(self) -> None:
+    def _make_one(self, text: str | bytes, scope: str, time_ms: int | None, place: int, sign: int) -> None:
+        self._engine.entrance.change_text(text, scope, time_ms, list(self._places)[place], sign > 0)
+
+    def _make(self) -> None:
         """Makes the changes that wait; raises for the first that cannot be read, after those before it."""
-        if len(self._signs) < _FEW:
-            self._make_singly()
+        count, timed, fault = self._items.size, self._items.timed, None
+        if not count:
+            return
+        text, ends, stops, signs, times, places = self._items.taken()
+        if count < _FEW:
+            rows = zip(np.split(text, stops[:-1]), times.tolist(), places.tolist(), signs.tolist(), strict=True)
+            for one, time_ms, place, sign in rows:
+                self._make_one(one.tobytes().decode("utf-8", "surrogatepass"), "", time_ms if timed else None, place, sign)
             return
         if self._scanner is None:
             self._scanner = Scanner(self._engine._core.dictionary)
         first_line = self._scanner.lines
-        found = self._scanner.feed("\n".join(self._texts).encode("utf-8", "surrogatepass"), True)
-        ends = np.cumsum(self._lines)
+        found = self._scanner.feed(text.data, True)
         element = np.searchsorted(ends, found.line - first_line, "left")
-        triples, count, fault = found.triples, len(ends), None
+        triples = found.triples
         if found.errors:
             line, column, reason, shown = found.errors[0]
             count = int(np.searchsorted(ends, line - first_line, "left"))
@@ -100,18 +79,9 @@ class ManyChanges:
         if len(triples) > count or (np.diff(element) == 0).any():
             once = ~repeats(element, triples)
             triples, element = triples[once], element[once]
-        at_ms = np.array(self._times[:count], np.int64) if self._times else None
-        columns = Columns(triples, element, count, at_ms, sign=np.array(self._signs[:count], np.int64))
-        places = np.array(self._places[:count], np.int64)
-        self._clear()
+        columns = Columns(triples, element, count, times[:count] if timed else None, sign=signs[:count])
         if count:
-            self._engine.arrivals.take_changes(columns, self._names, places)
+            place = places[:count] if len(self._places) > 1 else None
+            self._engine.arrivals.take_changes(columns, list(self._places), place)
         if fault is not None:
             raise fault
-
-    def _make_singly(self) -> None:
-        times: list[int] | list[None] = self._times or [None] * len(self._signs)
-        waiting = list(zip(self._texts, times, self._places, self._signs, strict=True))
-        self._clear()
-        for text, time_ms, place, sign in waiting:
-            self._engine.entrance.change_text(text, "", time_ms, self._names[place], sign > 0)

@@ -68,7 +68,6 @@ class Decoder:
 
     def __init__(self, dictionary: Dictionary, query: Query) -> None:
         names = [variable.value for variable in query.columns]
-        self._dictionary = dictionary
         self._decoding = Decoding(dictionary, names)
         self._form = query.form
         self._names = ["at_ms", "weight", *names]
@@ -89,5 +88,5 @@ class Decoder:
         """Emitted rows as Arrow."""
         import pyarrow as pa
 
-        columns = [self._dictionary.decode(column) for column in rows.columns.T]
+        columns = self._decoding.columns(rows)
         return pa.Table.from_arrays([pa.array(rows.tick >> 2), pa.array(rows.weight), *columns], self._names)

@@ -33,9 +33,12 @@ CHUNK_STATEMENTS = 50_000
 
 
 class Entry(NamedTuple):
-    """What is to be an element or a change: its statements, its time if it has one, and whether it comes or goes."""
+    """What is to be an element or a change: its statements, its time if it has one, and whether it comes or goes.
 
-    statements: Sequence[Quad | Triple]
+    A statement may be as N-Quads have it, without the dot.
+    """
+
+    statements: Sequence[Quad | Triple | str]
     at_ms: int | None = None
     sign: int | None = None
 
@@ -91,9 +94,7 @@ def read_changes_of(part: Part, changes: Iterator[Change], rate: Fraction | None
     """Changes of graphs, in order."""
     entries = (
         Entry(
-            change.triples
-            if change.graph is None
-            else tuple(Quad(t.subject, t.predicate, t.object, change.graph) for t in change.triples),
+            change.triples if change.graph is None else tuple(f"{triple} {change.graph}" for triple in change.triples),
             change.at_ms,
             1 if change.insert else -1,
         )

@@ -186,7 +186,8 @@ cdef class Leaf(Sink):
     # All at once
 
     def solutions(self, found, *, bint keep=False):
-        """The solutions that follow from those of the parts, as arrays: their columns that are asked for, and when they end.
+        """The solutions that follow from those of the parts, as arrays: their columns that are asked for, when they end, and
+        their weights.
 
         `keep`: the parts go on from there."""
         cdef list parts = [GivenPart(given) for given in found]
@@ -204,13 +205,14 @@ cdef class Leaf(Sink):
                 product = Product([(<Part>part).found.width for part in parts])
             product.feed(parts, into)
         size = sum(len(given[1]) for given in into.found)
-        columns, until = np.full((self.merge.width, size), -1, np.int64), np.empty(size, np.int64)
+        columns = np.full((self.merge.width, size), -1, np.int64)
+        until, weight = np.empty(size, np.int64), np.empty(size, np.int64)
         at = 0
         for given in into.found:
             rows = slice(at, at + len(given[1]))
             for i in range(self.merge.width):
                 if self.projection[i] >= 0:
                     columns[i, rows] = given[0][:, self.projection[i]]
-            until[rows] = given[4]
+            until[rows], weight[rows] = given[4], given[5]
             at = rows.stop
-        return columns.T, until
+        return columns.T, until, weight

@@ -9,10 +9,11 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from millstream.kernels.containers.hash_index cimport (
-    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, probe, probe_next, spread,
+    Index, Probe, fold, index_add, index_bytes, index_close, index_drop, index_open, index_put, prefetch, probe,
+    probe_next, spread,
 )
 from millstream.kernels.containers.memory cimport block_free
-from millstream.kernels.containers.records cimport Records, record_free, record_new
+from millstream.kernels.containers.records cimport Records, record_free, record_new, record_next
 
 
 cdef struct Keyed:
@@ -79,6 +80,27 @@ cdef inline int32_t keyed_get(Keyed* table, const int64_t* key, uint32_t hash) n
         memset(record + table.width, 0, (table.stride - table.width) * sizeof(int64_t))
         index_put(&table.index, hash, number)
     return number
+
+
+cdef inline int32_t keyed_add(Keyed* table, const int64_t* key, uint32_t hash) noexcept nogil:
+    """As keyed_get, where mostly there is none."""
+    cdef int32_t number = record_next(&table.records)
+    cdef int64_t* record
+    if not index_add(&table.index, hash, number):
+        return keyed_get(table, key, hash)
+    record_new(&table.records, table.stride * sizeof(int64_t))
+    record = keyed_at(table, number)
+    memcpy(record, key, table.width * sizeof(int64_t))
+    memset(record + table.width, 0, (table.stride - table.width) * sizeof(int64_t))
+    return number
+
+
+cdef inline void keyed_ask(Keyed* table, uint32_t hash) noexcept nogil:
+    """Asks for the record that may have a key with this hash, so that it is on its way from memory."""
+    cdef Probe found = probe(&table.index, hash)
+    cdef int32_t number = probe_next(&table.index, &found)
+    if number >= 0:
+        prefetch(keyed_at(table, number))
 
 
 cdef inline void keyed_drop(Keyed* table, int32_t number) noexcept nogil:

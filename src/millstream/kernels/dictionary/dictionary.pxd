@@ -62,3 +62,4 @@ cdef class Dictionary(Store):
     cdef const uint8_t *canonical(self, const uint8_t *text, int64_t length) except NULL
     cdef int64_t encode_bytes(self, const uint8_t *text, int64_t length) except -1
     cdef int64_t encode_object(self, object term) except -1
+    cdef object decode_all(self, const int64_t *ids, int64_t n)

@@ -13,7 +13,7 @@ from libc.string cimport memcpy
 
 from millstream.errors import DataError
 from millstream.kernels.containers.hash_index cimport prefetch
-from millstream.kernels.dictionary.cells cimport hash_bytes, take_cell
+from millstream.kernels.dictionary.cells cimport CELL_STEP, hash_bytes, take_cell
 from millstream.kernels.dictionary.index cimport add_entry
 from millstream.kernels.dictionary.store cimport CHUNK, CHUNK_SHIFT, MAX_HOLDS, Slot
 from millstream.kernels.dictionary.store import ForgottenError
@@ -25,6 +25,8 @@ from millstream.kernels.scanning.reasons import REASONS
 
 cdef enum:
     AHEAD = 16    # ids looked ahead while decoding
+    COPIED = CELL_STEP
+    MOST_COPIED = 256     # longer ones are worth a call; cells are that long at least
 
 # Fixed, unlike the seed of the index: what is spread by content must go the same way in every process.
 cdef uint64_t CONTENT_SEED = 0x6D696C6C73747265
@@ -33,9 +35,12 @@ cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
 
 
-cdef inline void fetch_slot(Store store, int64_t term_id) noexcept nogil:
-    if 0 <= kind_of(term_id) <= TYPED and number_of(term_id) < store.slot_count:
-        prefetch(store.slot_at(number_of(term_id)))
+cdef inline void copy_cell(uint8_t *to, const uint8_t *bytes, int64_t length) noexcept nogil:
+    """Copies a term of a few bytes, and what is behind it up to the next multiple of COPIED: cells have that room."""
+    cdef int64_t at = 0
+    while at < length:
+        memcpy(to + at, bytes + at, COPIED)
+        at += COPIED
 
 
 cdef class Dictionary(Store):
@@ -174,54 +179,70 @@ cdef class Dictionary(Store):
 
     def decode(self, const int64_t[:] ids):
         """The terms of ids as an Arrow string array; -1 becomes null."""
+        cdef const int64_t[::1] plain = np.ascontiguousarray(ids)
+        return self.decode_all(&plain[0] if plain.shape[0] else NULL, plain.shape[0])
+
+    cdef object decode_all(self, const int64_t *ids, int64_t n):
+        """First how long all of them are, then their bytes. Columns of answers have the same id many times over."""
         import pyarrow as pa
 
-        cdef int64_t n = ids.shape[0], i, total = 0, nulls = 0, length
-        cdef uint8_t text[INLINED_BYTES]
+        cdef int64_t i, last = -1, total = 0, nulls = 0, length = 0
+        cdef uint8_t text[INLINED_BYTES + COPIED]
+        cdef const uint8_t *bytes = NULL
         cdef Slot *slot
-        offset_array, place_array = np.empty(n + 1, np.int32), np.empty(n, np.intp)
+        offset_array = np.empty(n + 1, np.int32)
         cdef int32_t[::1] offsets = offset_array
-        cdef Py_ssize_t[::1] places = place_array     # of bytes
         for i in range(n):
             # Terms lie anywhere in memory: what comes soon is fetched meanwhile.
             if i + AHEAD < n:
-                fetch_slot(self, ids[i + AHEAD])
+                self.ask_for(ids[i + AHEAD])
             offsets[i] = <int32_t>total
             if ids[i] < 0:
                 nulls += 1
                 continue
-            if kind_of(ids[i]) > TYPED:
-                if not is_value(ids[i]):
-                    self.check_live(ids[i])
-                total += write_inlined(text, ids[i])
-            else:
-                slot = self.slot_of(ids[i])
-                if slot == NULL:
-                    self.check_live(ids[i])
-                places[i] = <Py_ssize_t>slot.bytes
-                total += slot.length
+            if ids[i] != last:
+                last = ids[i]
+                if kind_of(last) > TYPED:
+                    if not is_value(last):
+                        self.check_live(last)
+                    length = write_inlined(text, last)
+                else:
+                    slot = self.slot_of(last)
+                    if slot == NULL:
+                        self.check_live(last)
+                    length = slot.length
+            total += length
             if total > 0x7FFFFFFF:
                 raise OverflowError("more than 2 GB of terms: decode fewer ids at once")
         offsets[n] = <int32_t>total
-        data_array = np.empty(max(total, 1), np.uint8)
+        # With room for what is copied beyond the last term.
+        data_array = np.empty(total + COPIED, np.uint8)
         bitmap_array = np.zeros((n + 7) // 8, np.uint8) if nulls else None
         cdef uint8_t[::1] data = data_array, bitmap
         if nulls:
             bitmap = bitmap_array
+        last = -1
         for i in range(n):
-            if i + AHEAD < n and 0 <= kind_of(ids[i + AHEAD]) <= TYPED:
-                prefetch(<const uint8_t *>places[i + AHEAD])
-            length = offsets[i + 1] - offsets[i]
+            if i + AHEAD < n and ids[i + AHEAD] != ids[i + AHEAD - 1] and 0 <= kind_of(ids[i + AHEAD]) <= TYPED:
+                prefetch(self.slot_at(number_of(ids[i + AHEAD])).bytes)
             if ids[i] < 0:
                 continue
             if nulls:
                 bitmap[i >> 3] |= <uint8_t>(1 << (i & 7))
-            if kind_of(ids[i]) > TYPED:
-                write_inlined(text, ids[i])
-                memcpy(&data[offsets[i]], text, length)
+            if ids[i] != last:
+                last = ids[i]
+                if kind_of(last) > TYPED:
+                    length = write_inlined(text, last)
+                    bytes = text
+                else:
+                    slot = self.slot_at(number_of(last))
+                    length = slot.length
+                    bytes = slot.bytes
+            if length > MOST_COPIED:
+                memcpy(&data[offsets[i]], bytes, length)
             else:
-                memcpy(&data[offsets[i]], <const uint8_t *>places[i], length)
-        buffers = [pa.py_buffer(a) if a is not None else None for a in (bitmap_array, offset_array, data_array)]
+                copy_cell(&data[offsets[i]], bytes, length)
+        buffers = [pa.py_buffer(a) if a is not None else None for a in (bitmap_array, offset_array, data_array[:total])]
         return pa.StringArray.from_buffers(n, buffers[1], buffers[2], buffers[0], nulls)
 
     def hashes(self, const int64_t[:] ids):

@@ -1,10 +1,12 @@
 """What other kernels may use of the store of terms."""
 
+from cython cimport final
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from millstream.kernels.dictionary.cells cimport Cells
-from millstream.kernels.dictionary.index cimport Index
-from millstream.kernels.dictionary.values cimport number_of
+from millstream.kernels.containers.hash_index cimport prefetch
+from millstream.kernels.dictionary.cells cimport Cells, hash_bytes
+from millstream.kernels.dictionary.index cimport SEGMENT, VACANT, Entry, Index, segment_of
+from millstream.kernels.dictionary.values cimport TYPED, kind_of, number_of
 
 cdef enum:
     CHUNK_SHIFT = 12
@@ -43,11 +45,44 @@ cdef class Store:
         slot = self.slot_at(number)
         return slot if slot.bytes != NULL and slot.stamp == <uint32_t>(term_id >> 32) else NULL
 
+    cdef inline void ask_for(self, int64_t term_id) noexcept nogil:
+        """Has the slot of an id come from memory, if it has one."""
+        cdef int64_t number = number_of(term_id)
+        if 0 <= kind_of(term_id) <= TYPED and number < self.slot_count:
+            prefetch(self.slot_at(number))
+
+    cdef inline uint32_t hash_of(self, const uint8_t *term, int64_t length) noexcept nogil:
+        return hash_bytes(term, length, self.seed)
+
+    cdef inline void ask_for_entry(self, uint32_t hash) noexcept nogil:
+        """Has the place in the index where a hash would be come from memory."""
+        prefetch(&segment_of(&self.index, hash).entries[hash & (SEGMENT - 1)])
+
+    cdef inline int64_t ask_for_slot(self, uint32_t hash) noexcept nogil:
+        """Has the slot of the first term with this hash come from memory; its number, -1 if there is none."""
+        cdef Entry *entries = segment_of(&self.index, hash).entries
+        cdef uint32_t i = hash & (SEGMENT - 1)
+        while entries[i].number != VACANT():
+            if entries[i].hash == hash:
+                prefetch(self.slot_at(entries[i].number))
+                return entries[i].number
+            i = (i + 1) & (SEGMENT - 1)
+        return -1
+
+    cdef inline void ask_for_bytes(self, int64_t number) noexcept nogil:
+        """Has the bytes of a term come from memory; -1 for none."""
+        if number >= 0:
+            prefetch(self.slot_at(number).bytes)
+
     cdef inline bint is_forgettable(self, const Slot *slot) noexcept nogil:
         return slot.holds == 0 and slot.keep_until < self.low_mark
 
+    @final
     cdef int64_t lookup(self, const uint8_t *term, int64_t length, uint32_t hash) noexcept nogil
     cdef int64_t intern(self, const uint8_t *term, int64_t length, int kind) noexcept nogil
+    @final
+    cdef int64_t intern_hashed(self, const uint8_t *term, int64_t length, int kind, uint32_t hash,
+                               int64_t number) noexcept nogil
     cdef int64_t insert(self, const uint8_t *term, int64_t length, int kind, uint32_t hash) noexcept nogil
     cdef bint pend(self, uint32_t number, Slot *slot) noexcept nogil
     cdef int64_t take_number(self) noexcept nogil
@@ -55,6 +90,14 @@ cdef class Store:
     cdef void forget(self, uint32_t number, Slot *slot) noexcept nogil
     cdef int64_t examine(self, int64_t slots) noexcept nogil
     cdef int touch_slot(self, int64_t id, int64_t until) except -1
-    cdef int hold_one(self, int64_t id) except -1
-    cdef int release_one(self, int64_t id, int64_t at) except -1
+    cdef inline int hold_one(self, int64_t id) except -1:
+        return self.hold_times(id, 1)
+
+    cdef inline int release_one(self, int64_t id, int64_t at) except -1:
+        return self.release_times(id, 1, at)
+
+    cdef int hold_times(self, int64_t id, int64_t times) except -1
+    cdef int release_times(self, int64_t id, int64_t times, int64_t at) except -1
+    cdef int hold_all(self, const int64_t *ids, int64_t n, int64_t step) except -1
+    cdef int release_all(self, const int64_t *ids, int64_t n, int64_t step, int64_t at) except -1
     cdef int check_live(self, int64_t term_id) except -1

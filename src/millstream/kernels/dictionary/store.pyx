@@ -27,7 +27,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcmp, memcpy
 
-from millstream.kernels.dictionary.cells cimport close_cells, hash_bytes, open_cells, return_cell, take_cell
+from millstream.kernels.dictionary.cells cimport close_cells, open_cells, return_cell, take_cell
 from millstream.kernels.dictionary.index cimport (
     SEGMENT, VACANT, Entry, Segment, add_entry, close_index, open_index, remove_entry, segment_of,
 )
@@ -175,15 +175,19 @@ cdef class Store:
 
     cdef int64_t intern(self, const uint8_t *term, int64_t length, int kind) noexcept nogil:
         """The id of a canonical term, given a number if it has none; -1 without memory."""
-        cdef int64_t number
-        cdef uint32_t hash
-        cdef Slot *slot
+        cdef int64_t term_id
         if kind == TYPED:
-            number = read_inlined(term, length)
-            if number >= 0:
-                return number
-        hash = hash_bytes(term, length, self.seed)
-        number = self.lookup(term, length, hash)
+            term_id = read_inlined(term, length)
+            if term_id >= 0:
+                return term_id
+        return self.intern_hashed(term, length, kind, self.hash_of(term, length), -1)
+
+    cdef int64_t intern_hashed(self, const uint8_t *term, int64_t length, int kind, uint32_t hash,
+                               int64_t number) noexcept nogil:
+        """The same of a term that is not inlined, whose hash is known, and the number that it may have, or -1."""
+        cdef Slot *slot = self.slot_at(number) if number >= 0 else NULL
+        if slot == NULL or slot.bytes == NULL or slot.length != length or memcmp(slot.bytes, term, length) != 0:
+            number = self.lookup(term, length, hash)
         if number < 0:
             return self.insert(term, length, kind, hash)
         slot = self.slot_at(number)
@@ -251,38 +255,55 @@ cdef class Store:
 
     def hold(self, const int64_t[:] ids):
         """Keeps the terms of ids until as many releases."""
-        cdef int64_t i
-        for i in range(ids.shape[0]):
-            self.hold_one(ids[i])
+        if ids.shape[0]:
+            self.hold_all(&ids[0], ids.shape[0], ids.strides[0] // <Py_ssize_t>sizeof(int64_t))
 
-    cdef int hold_one(self, int64_t id) except -1:
+    cdef int hold_all(self, const int64_t *ids, int64_t n, int64_t step) except -1:
+        # Columns of answers have the same id many times over.
+        cdef int64_t i = 0, first
+        while i < n:
+            first = i
+            while i < n and ids[i * step] == ids[first * step]:
+                i += 1
+            self.hold_times(ids[first * step], i - first)
+        return 0
+
+    cdef int hold_times(self, int64_t id, int64_t times) except -1:
         cdef Slot *slot
         if 0 <= kind_of(id) <= TYPED:
             slot = self.slot_of(id)
             if slot == NULL:
                 self.check_live(id)
-            if slot.holds & MAX_HOLDS == MAX_HOLDS:
+            if times > MAX_HOLDS - <int64_t>(slot.holds & MAX_HOLDS):
                 raise OverflowError(f"id {id} is held {MAX_HOLDS} times")
-            slot.holds += 1
+            slot.holds += <uint32_t>times
         return 0
 
     def release(self, const int64_t[:] ids, int64_t at):
         """Ends a hold of each id; the terms are kept until `at` at least, and until the batch is settled."""
-        cdef int64_t i
-        for i in range(ids.shape[0]):
-            self.release_one(ids[i], at)
+        if ids.shape[0]:
+            self.release_all(&ids[0], ids.shape[0], ids.strides[0] // <Py_ssize_t>sizeof(int64_t), at)
 
-    cdef int release_one(self, int64_t id, int64_t at) except -1:
+    cdef int release_all(self, const int64_t *ids, int64_t n, int64_t step, int64_t at) except -1:
+        cdef int64_t i = 0, first
+        while i < n:
+            first = i
+            while i < n and ids[i * step] == ids[first * step]:
+                i += 1
+            self.release_times(ids[first * step], i - first, at)
+        return 0
+
+    cdef int release_times(self, int64_t id, int64_t times, int64_t at) except -1:
         cdef Slot *slot
         if 0 <= kind_of(id) <= TYPED:
             slot = self.slot_of(id)
             if slot == NULL:
                 self.check_live(id)
-            if slot.holds & MAX_HOLDS == 0:
+            if <int64_t>(slot.holds & MAX_HOLDS) < times:
                 raise ValueError(f"id {id} is released more often than held")
-            if slot.holds == 1 and not self.pend(<uint32_t>id, slot):
+            if slot.holds == times and not self.pend(<uint32_t>id, slot):
                 raise MemoryError
-            slot.holds -= 1
+            slot.holds -= <uint32_t>times
             if at > slot.keep_until:
                 slot.keep_until = at
         return 0

@@ -56,6 +56,11 @@ cdef class Decoding:
             PyDict_SetItem(found, self.names[column], term)
         return found
 
+    def columns(self, Deltas rows not None):
+        """Each column of rows as an Arrow array of strings, null where unbound."""
+        cdef int column
+        return [self.dictionary.decode_all(rows.rows.columns[column], rows.rows.size) for column in range(rows.rows.width)]
+
     def bindings(self, Deltas rows not None):
         """The terms of each row by name, as often as its weight says."""
         cdef list found = []

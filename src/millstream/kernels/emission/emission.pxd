@@ -12,7 +12,6 @@ cdef class PendingRows(Deltas):
     cdef int64_t held           # the terms of so many rows are held
 
     cpdef int add(self, Deltas rows) except -1
-    cdef object ids(self, int64_t first, int64_t last)
 
 
 cdef class Pending:

@@ -344,21 +344,12 @@ cdef class PendingRows(Deltas):
         found.rows.size = count
         return found
 
-    cdef object ids(self, int64_t first, int64_t last):
-        """The ids of some rows, one column after the other."""
-        cdef cnp.npy_intp size = self.rows.width * (last - first)
-        cdef cnp.ndarray found = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_INT64)
-        cdef int64_t* to = <int64_t*>cnp.PyArray_DATA(found)
-        cdef int place
-        for place in range(self.rows.width):
-            memcpy(to + place * (last - first), self.rows.columns[place] + first, (last - first) * sizeof(int64_t))
-        return found
-
     def hold(self, Dictionary dictionary not None):
         """Keeps the terms of what came since the last call."""
-        if self.held < self.rows.size:
-            dictionary.hold(self.ids(self.held, self.rows.size))
-            self.held = self.rows.size
+        cdef int place
+        for place in range(self.rows.width if self.held < self.rows.size else 0):
+            dictionary.hold_all(self.rows.columns[place] + self.held, self.rows.size - self.held, 1)
+        self.held = self.rows.size
 
     def drop(self, Dictionary dictionary not None, int64_t count=-1):
         """Lets the first rows go, or all, and gives how many; terms can still be read until the next housekeeping."""
@@ -366,9 +357,9 @@ cdef class PendingRows(Deltas):
         cdef int place
         count = self.rows.size if count < 0 else min(count, self.rows.size)
         released = min(count, self.held)
-        if released:
-            dictionary.release(self.ids(0, released), NO_TICK)
-            self.held -= released
+        for place in range(self.rows.width if released else 0):
+            dictionary.release_all(self.rows.columns[place], released, 1, NO_TICK)
+        self.held -= released
         self.rows.size -= count
         if self.rows.size == 0:
             if self.rows.capacity > SMALL:

@@ -30,7 +30,7 @@ from millstream.kernels.containers.memory cimport CHUNK_BYTES, SHELVED, block_fr
 from millstream.kernels.joins.changes cimport AHEAD, Ahead, Change, change_views, look_ahead
 from millstream.kernels.joins.filters cimport Filters, OrderTest
 from millstream.kernels.joins.layout cimport group, lay_out
-from millstream.kernels.joins.matching cimport CHANGE, MORE_COLUMNS, START, UNTIL, WEIGHT, Matcher
+from millstream.kernels.joins.matching cimport CHANGE, MORE_COLUMNS, START, UNTIL, WEIGHT, Matcher, is_counted
 from millstream.kernels.joins.store cimport (
     MOST, UNIT, Edge, List, Node, Row, Store, Target, Wait, edge_at, ends_of, lists_of, node_at, row_at, trailing_zeros,
     wait_at,
@@ -92,6 +92,10 @@ cdef class IntervalJoin:
             self.compare_ids(kind, x, y)
         for outcomes, x, y, offset in () if orders is None else np.asarray(orders, np.int64).reshape(-1, 4).tolist():
             self.compare_values(outcomes, x, y, offset)
+        self.matcher.times = 1
+        for x in range(variables):
+            if is_counted(&self.matcher, x):
+                self.matcher.counted |= self.store.incident[x]
 
     cdef compare_ids(self, int kind, int x, int y):
         cdef Filters* filters = &self.matcher.filters

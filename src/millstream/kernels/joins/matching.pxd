@@ -9,6 +9,9 @@ At each depth the inner view with the shortest list goes first, views that close
 bound, and leaves (variables of degree 1) come last, the longest list innermost, in a tight loop. A row that lacks entries
 for any of its views is passed over. A variable's column is filled when its subtree has been written: runs of equal values,
 never row by row.
+
+A leaf that is not visible and not filtered is counted instead of enumerated where all its entries outlast the match: the row
+is written once, and its weight says how often. `times` is the product of such counts so far.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -42,6 +45,8 @@ cdef struct Matcher:
     int64_t most                # rows; with as many or more, nothing further is looked for
     int64_t capacity
     uint64_t leaf               # views that lead to a leaf, from where the enumeration began
+    uint64_t counted            # views with an end that is counted
+    int64_t times
     int32_t at[MOST]
     int64_t value[MOST]
 
@@ -147,6 +152,7 @@ cdef inline void write_last(Matcher* matcher, int view, uint64_t bound, int64_t 
     cdef int64_t* ids
     cdef int64_t* untils
     cdef int64_t id, until, size
+    cdef int64_t first = matcher.size
     cdef int32_t i = 0
     reserve(matcher, lst.size + 1)
     size = matcher.size
@@ -177,12 +183,67 @@ cdef inline void write_last(Matcher* matcher, int view, uint64_t bound, int64_t 
         untils[size] = until
         size += 1
     matcher.size = size
+    if matcher.counted:
+        fill(matcher, matcher.width + WEIGHT, first, matcher.times)
 
 
 cdef inline void write_one(Matcher* matcher, int64_t high) noexcept nogil:
     reserve(matcher, 1)
     matcher.columns[matcher.width + UNTIL][matcher.size] = high
+    matcher.columns[matcher.width + WEIGHT][matcher.size] = matcher.times
     matcher.size += 1
+
+
+cdef inline bint is_counted(Matcher* matcher, int variable) noexcept nogil:
+    """Whether it does not matter which values a variable has, but how many."""
+    return matcher.column_of[variable] < 0 and matcher.store.degree[variable] == 1 and not filtered(
+        &matcher.filters, variable)
+
+
+cdef inline int64_t count_leaf(Matcher* matcher, int view, uint64_t bound, int64_t low, int64_t high) noexcept nogil:
+    """How many entries of a list live from `low` to `high`; -1 if one lives for a part of that."""
+    cdef Store* store = matcher.store
+    cdef bint s_side = s_is_bound(matcher, view, bound)
+    cdef bint bare = ((store.o_bare if s_side else store.s_bare) >> view) & 1
+    cdef List* lst = list_at(matcher, view, bound)
+    cdef int64_t until, count = 0
+    cdef int32_t i = 0
+    while i < lst.size:
+        until = lst.entries[i].until
+        if until <= store.now and until <= low:
+            drop_dead(matcher, view, bound, i)
+            continue
+        if not bare:
+            until = min(until, row_at(store, lst.entries[i].row).until)
+        i += 1
+        if until >= high:
+            count += 1
+        elif until > low:
+            return -1
+    return count
+
+
+cdef inline uint64_t count_leaves(Matcher* matcher, uint64_t frontier, uint64_t bound, int64_t low,
+                                  int64_t high) noexcept nogil:
+    """Counts the leaves of a frontier that has nothing else, as far as they can be: those left; `times` is 0 without any
+    match."""
+    cdef Store* store = matcher.store
+    cdef uint64_t views = frontier & matcher.counted
+    cdef int64_t count
+    cdef int view
+    while views:
+        view = trailing_zeros(views)
+        views &= views - 1
+        if not is_counted(matcher, store.o_variable[view] if s_is_bound(matcher, view, bound) else store.s_variable[view]):
+            continue
+        count = count_leaf(matcher, view, bound, low, high)
+        # So that sums of weights stay within 64 bits.
+        if count >= 0 and count <= (<int64_t>1 << 32) // matcher.times:
+            frontier &= ~(<uint64_t>1 << view)
+            matcher.times *= count
+            if count == 0:
+                break
+    return frontier
 
 
 cdef inline void extend(Matcher* matcher, uint64_t frontier, uint64_t bound, int64_t low, int64_t high) noexcept nogil:
@@ -191,11 +252,19 @@ cdef inline void extend(Matcher* matcher, uint64_t frontier, uint64_t bound, int
     cdef uint64_t inner, closed, rest
     cdef int view, variable
     cdef int32_t i = 0
-    cdef int64_t until, first
+    cdef int64_t until, first, times
     cdef List* lst
     cdef Row* row
     cdef Entry* entry
     cdef bint s_side, bare, tested
+    if frontier & matcher.counted and frontier & ~matcher.leaf == 0:
+        times = matcher.times
+        rest = count_leaves(matcher, frontier, bound, low, high)
+        if rest != frontier:
+            if matcher.times:
+                extend(matcher, rest, bound, low, high)
+            matcher.times = times
+            return
     if frontier == 0:
         write_one(matcher, high)
         return
@@ -245,10 +314,15 @@ cdef inline void extend(Matcher* matcher, uint64_t frontier, uint64_t bound, int
 
 cdef inline void finish(Matcher* matcher, int64_t first, int64_t change, int64_t low, int64_t weight) noexcept nogil:
     """Writes what all matches since `first` have in common."""
+    cdef int64_t i
     if first < matcher.size:
         fill(matcher, matcher.width + CHANGE, first, change)
         fill(matcher, matcher.width + START, first, low)
-        fill(matcher, matcher.width + WEIGHT, first, weight)
+        if matcher.counted:
+            for i in range(first, matcher.size):
+                matcher.columns[matcher.width + WEIGHT][i] *= weight
+        else:
+            fill(matcher, matcher.width + WEIGHT, first, weight)
         fill(matcher, matcher.width + NOW, first, matcher.store.now)
 
 

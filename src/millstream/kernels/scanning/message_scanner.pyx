@@ -82,11 +82,11 @@ cdef class MessageScanner(Scanner):
     cdef int scan_text(self, const uint8_t *p, int64_t n, list errors) except -1:
         """Reads a whole text, which need not end with a line end."""
         if p[n - 1] == c'\n':
-            self.scan_lines(p, p + n, errors)
+            self.read_lines(p, p + n, errors)
         else:
             self.keep(p, n)
             self.keep(b"\n", 1)
             n, self.carried = self.carried, 0
-            self.scan_lines(self.carry.data, self.carry.data + n, errors)
+            self.read_lines(self.carry.data, self.carry.data + n, errors)
         self.after_return = False
         return 0

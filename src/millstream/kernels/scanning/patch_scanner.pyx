@@ -25,8 +25,6 @@ cdef class PatchScanner(Scanner):
         cdef const uint8_t *start
         cdef const uint8_t *stop
         cdef Fault fault
-        self.last_s = NULL
-        self.text += 1
         while p < end:
             if self.rows == self.room:
                 self.grow()

@@ -7,6 +7,7 @@ from millstream.kernels.matching.elements cimport Intake
 from millstream.kernels.scanning.byte_classes cimport Buffer
 from millstream.kernels.scanning.grammar cimport Fault, Term
 from millstream.kernels.scanning.summary cimport Summary
+from millstream.kernels.scanning.term_block cimport TermBlock
 
 cdef enum:
     COLUMNS = 7
@@ -22,7 +23,8 @@ cdef struct Recent:
     int64_t text         # the number of the text in which it last had an IRI as object
     const uint8_t *o     # that IRI as written there
     int64_t o_length
-    int64_t o_id         # or -1; no epoch ends within a text
+    int64_t o_id         # or -1, or a reference of a block; no epoch ends within a text
+    int64_t block
 
 
 cdef class Scanner:
@@ -39,8 +41,11 @@ cdef class Scanner:
     cdef bint after_return, busy
     cdef Term s, p, o, g
     cdef const uint8_t *last_s        # as written in the text being read, or NULL
-    cdef int64_t last_s_length, s_id, p_id, o_id
+    cdef int64_t last_s_length, s_id, p_id, o_id    # -1: not known; s_id and o_id may be references
     cdef int64_t text                 # the number of the text being read
+    cdef const uint8_t *text_begin
+    cdef const uint8_t *text_end
+    cdef TermBlock block
     cdef uint32_t p_number            # in the summary
     cdef Recent *recent
     cdef Recent *last_p               # of the statement before, or NULL
@@ -54,6 +59,7 @@ cdef class Scanner:
     cdef int keep(self, const uint8_t *p, int64_t n) except -1
     cdef object take_columns(self, list errors)
     cdef object column(self, int place)
+    cdef int read_lines(self, const uint8_t *p, const uint8_t *end, list errors) except -1
     cdef int scan_lines(self, const uint8_t *p, const uint8_t *end, list errors) except -1
     cdef const uint8_t *scan_statement(self, const uint8_t *p, const uint8_t *end, Fault *fault) noexcept nogil
     cdef bint keep_statement(self, bint graph, const uint8_t *p, Fault *fault) noexcept nogil
@@ -64,7 +70,8 @@ cdef class Scanner:
     cdef const uint8_t *scan_o(self, const uint8_t *p, const uint8_t *end, Fault *fault) noexcept nogil
     cdef Recent *recent_p(self) noexcept nogil
     cdef int64_t remember_p(self) noexcept nogil
-    cdef int64_t intern(self, Term *term) noexcept nogil
+    cdef int64_t encode(self, Term *term) noexcept nogil
+    cdef bint end_block(self) noexcept nogil
     cdef bint add_row(self, bint graph) noexcept nogil
     cdef int grow(self) except -1
     cdef tuple explain(self, const uint8_t *start, const uint8_t *stop, Fault *fault)

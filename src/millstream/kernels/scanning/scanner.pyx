@@ -10,7 +10,8 @@ when a call returns.
 
 Repeats are cheap: an IRI equal to the last subject is not looked at again, and p is found in a small table of recent ones.
 Each of these knows which came after it last, and the object it had last: if the text goes on with the same bytes, they
-need not be read. Ids are remembered for one epoch of the dictionary.
+need not be read. Ids are remembered for one epoch of the dictionary. All other terms get theirs a block at a time (see
+`term_block`).
 """
 
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from millstream.kernels.dictionary.dictionary cimport Dictionary
-from millstream.kernels.dictionary.values cimport BLANK, IRI
+from millstream.kernels.dictionary.values cimport BLANK, IRI, TYPED, read_inlined
 from millstream.kernels.matching.elements cimport Intake
 from millstream.kernels.scanning.byte_classes cimport CLASS, LABEL, reserve
 from millstream.kernels.scanning.grammar cimport (
@@ -33,6 +34,7 @@ from millstream.kernels.scanning.grammar cimport (
 )
 from millstream.kernels.scanning.reasons import REASONS
 from millstream.kernels.scanning.summary cimport Summary
+from millstream.kernels.scanning.term_block cimport TERMS, TermBlock, begin_block, give_ids, id_of, wait_for_id
 
 cnp.import_array()
 
@@ -41,6 +43,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     RECENT = 256          # places for recent p
+    SHORT = 512           # bytes
     SHOWN = 1024          # bytes of a malformed line that are told
     EXPLAINED = 1 << 20   # longer lines are not parsed again for a better reason: the other parser refuses long terms
     LONGEST_NAME = 8 << 20  # an IRI or label: the other parser holds no longer ones, and formats must not differ
@@ -123,15 +126,15 @@ cdef class Scanner:
                 first += 1
                 self.keep(p, first)
                 last_carried, self.carried = self.carried, 0
-                self.scan_lines(self.carry.data, self.carry.data + <int64_t>last_carried, errors)
+                self.read_lines(self.carry.data, self.carry.data + <int64_t>last_carried, errors)
             if last > first:
-                self.scan_lines(p + first, p + last, errors)
+                self.read_lines(p + first, p + last, errors)
             self.keep(p + last, n - last)
             if final:
                 if self.carried:
                     self.keep(b"\n", 1)
                     last_carried, self.carried = self.carried, 0
-                    self.scan_lines(self.carry.data, self.carry.data + <int64_t>last_carried, errors)
+                    self.read_lines(self.carry.data, self.carry.data + <int64_t>last_carried, errors)
                 self.after_return = False
             return self.take_columns(errors)
         finally:
@@ -164,12 +167,12 @@ cdef class Scanner:
             errors = []
             self.rows = self.lines = self.statements = 0
             if size and p[size - 1] == c'\n':
-                self.scan_lines(<const uint8_t *>p, <const uint8_t *>p + size, errors)
+                self.read_lines(<const uint8_t *>p, <const uint8_t *>p + size, errors)
             else:
                 self.keep(<const uint8_t *>p, size)
                 self.keep(b"\n", 1)
                 self.carried = 0
-                self.scan_lines(self.carry.data, self.carry.data + size + 1, errors)
+                self.read_lines(self.carry.data, self.carry.data + size + 1, errors)
             self.after_return = False
             if errors:
                 self.errors = errors
@@ -233,13 +236,23 @@ cdef class Scanner:
             memcpy(cnp.PyArray_DATA(found), self.columns[place], rows * sizeof(int64_t))
         return found
 
+    cdef int read_lines(self, const uint8_t *p, const uint8_t *end, list errors) except -1:
+        """Reads complete lines: the last byte before `end` ends one. All terms of its rows have ids then."""
+        self.last_s = NULL
+        self.text += 1
+        self.text_begin = p
+        # A short text is not worth a block: none of its terms is taken to be in it.
+        self.text_end = end if end - p > SHORT else p
+        begin_block(&self.block, self.rows)
+        self.scan_lines(p, end, errors)
+        if self.block.count and not self.end_block():
+            raise MemoryError
+        return 0
+
     cdef int scan_lines(self, const uint8_t *p, const uint8_t *end, list errors) except -1:
-        """Reads complete lines: the last byte before `end` ends one."""
         cdef const uint8_t *start
         cdef const uint8_t *stop
         cdef Fault fault
-        self.last_s = NULL
-        self.text += 1
         if self.after_return:     # the line feed of a carriage return that ended the bytes before
             self.after_return = False
             p += p[0] == c'\n'
@@ -384,7 +397,7 @@ cdef class Scanner:
             self.o.bytes = p
             self.o.length = recent.o_length
             recent.o = p
-            self.o_id = recent.o_id
+            self.o_id = recent.o_id if recent.o_id >= 0 or recent.block == self.block.number else -1
             return p + recent.o_length
         p = scan_iri(p, end, &self.o, fault)
         if p != NULL and recent != NULL and self.o.bytes == start:
@@ -417,8 +430,9 @@ cdef class Scanner:
             self.last_p.epoch = self.dictionary.epoch
         return term_id
 
-    cdef int64_t intern(self, Term *term) noexcept nogil:
-        """The id of a term; blank nodes get the scope in front of their label. -1 without memory."""
+    cdef int64_t encode(self, Term *term) noexcept nogil:
+        """The id of a term, or a reference; blank nodes get the scope in front of their label. -1 without memory."""
+        cdef int64_t term_id
         if term.kind == BLANK and self.scope_length:
             if not reserve(&term.text, self.scope_length + term.length):
                 return -1
@@ -426,22 +440,45 @@ cdef class Scanner:
             memcpy(term.text.data + 2, self.scope, self.scope_length)
             memcpy(term.text.data + 2 + self.scope_length, term.bytes + 2, term.length - 2)
             return self.dictionary.intern(term.text.data, self.scope_length + term.length, BLANK)
-        return self.dictionary.intern(term.bytes, term.length, term.kind)
+        if not self.text_begin <= term.bytes < self.text_end:
+            # Its canonical bytes are overwritten by the next term.
+            return self.dictionary.intern(term.bytes, term.length, term.kind)
+        if term.kind == TYPED:
+            term_id = read_inlined(term.bytes, term.length)
+            if term_id >= 0:
+                return term_id
+        return wait_for_id(&self.block, self.dictionary, term.bytes, term.length, term.kind)
+
+    cdef bint end_block(self) noexcept nogil:
+        """Puts ids in the place of references; False without memory."""
+        cdef TermBlock *block = &self.block
+        cdef int64_t row
+        if not give_ids(block, self.dictionary):
+            return False
+        for row in range(block.first_row, self.rows):
+            self.columns[0][row] = id_of(block, self.columns[0][row])
+            self.columns[2][row] = id_of(block, self.columns[2][row])
+            if self.graphs:
+                self.columns[3][row] = id_of(block, self.columns[3][row])
+        self.s_id = id_of(block, self.s_id)
+        begin_block(block, self.rows)
+        return True
 
     cdef bint add_row(self, bint graph) noexcept nogil:
         """False without memory. There is room for the row: scan_lines sees to that."""
         cdef int64_t row = self.rows, g_id = -1
-        if self.s_id < 0:
-            self.s_id = self.intern(&self.s)
+        if self.s_id == -1:
+            self.s_id = self.encode(&self.s)
         if self.p_id < 0:
             self.p_id = self.remember_p()
-        if self.o_id < 0:
-            self.o_id = self.intern(&self.o)
+        if self.o_id == -1:
+            self.o_id = self.encode(&self.o)
             if self.last_p != NULL and self.last_p.text == self.text and self.last_p.o == self.o.bytes:
                 self.last_p.o_id = self.o_id
+                self.last_p.block = self.block.number
         if graph:
-            g_id = self.intern(&self.g)
-        if self.s_id < 0 or self.p_id < 0 or self.o_id < 0 or (graph and g_id < 0):
+            g_id = self.encode(&self.g)
+        if self.s_id == -1 or self.p_id < 0 or self.o_id == -1 or (graph and g_id == -1):
             return False
         self.columns[0][row] = self.s_id
         self.columns[1][row] = self.p_id
@@ -452,7 +489,7 @@ cdef class Scanner:
         self.columns[6][row] = self.sign
         self.rows += 1
         self.kept += 1
-        return True
+        return self.block.count < TERMS or self.end_block()
 
     cdef int grow(self) except -1:
         cdef int64_t room = self.room * 2 + 256

@@ -135,6 +135,8 @@ cdef class TableScanner(Scanner):
         try:
             self.rows = 0
             self.text += 1
+            # Cells are no text: their terms get ids at once.
+            self.text_begin = self.text_end = NULL
             fault.reason = 0
             for row in range(rows):
                 if self.rows == self.room:

@@ -1,10 +1,17 @@
 """A set of triples of ids, in C."""
 
-from libc.stdint cimport int64_t
+cimport numpy as cnp
+from libc.stdint cimport int64_t, uint32_t
 
 from millstream.kernels.containers.keyed cimport Keyed
 from millstream.kernels.dictionary.dictionary cimport Dictionary
 from millstream.kernels.matching.elements cimport Intake
+
+
+cdef struct Signs:
+    const int64_t* op           # 1 adds, -1 takes away
+    const int64_t* tick         # of a triple that is taken away
+    int64_t step                # from those of a triple to those of the next: 0 where all have the same
 
 
 cdef class TripleSet:
@@ -13,6 +20,9 @@ cdef class TripleSet:
     cdef Keyed rows             # s, p, o, and whether it is there: freed records are found no more
     cdef Dictionary dictionary
 
-    cdef bint add(self, const int64_t* row) except -1
-    cdef bint remove(self, const int64_t* row, int64_t at_tick) except -1
+    cdef bint add(self, const int64_t* row, uint32_t hash) except -1
+    cdef bint remove(self, const int64_t* row, uint32_t hash, int64_t at_tick) except -1
+    cdef int64_t apply(self, int64_t n, const int64_t* ids, int64_t row_step, int64_t column_step, Signs signs,
+                       int64_t* where) except -1
+    cdef cnp.ndarray places(self, triples, Signs signs, int64_t expected)
     cpdef Intake changed(self, Intake triples, int op, int64_t at_tick)

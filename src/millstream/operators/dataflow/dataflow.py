@@ -294,8 +294,7 @@ class Dataflow(Flow):
     def _leaf_holds(self, place: int, now: int, change: int) -> Deltas:
         """All that a leaf holds, as one change."""
         if place in self._leaves:
-            columns = self._leaves[place].operator.current(now)
-            weight = np.ones(len(columns), np.int64)
+            columns, weight = self._leaves[place].operator.current(now)
         else:
             columns, weight = self._others[place].current()
         ticks, changes = (np.full(len(weight), value, np.int64) for value in (now, change))

@@ -58,8 +58,12 @@ class JoinComponent:
         lazy: bool = True,
         adaptive: bool = True,
         bound: RowBound | None = None,
+        needed: Collection[PatternVariable] | None = None,
     ) -> None:
         """`numbers` are the patterns' places in the whole conjunction; `tests` are on variables of this part.
+
+        `needed` are the variables that anybody asks for afterwards, all by default. Solutions that differ in others alone
+        may be one, with a weight.
 
         `apart` names the patterns of sub-queries over datasets to be joined by themselves; `alike` the first of those
         that are fed together.
@@ -68,6 +72,7 @@ class JoinComponent:
         # Those joined apart come last, so that the views of the others stay the same if they are put together.
         self._members = {n: patterns[n] for n in sorted(numbers, key=lambda n: n in inside)}
         self.variables = tuple(dict.fromkeys(v for n in numbers for v in patterns[n].variables))
+        self.columns = tuple(v for v in self.variables if needed is None or v in needed)
         self._tests = tests
         self._alike = alike or {}
         self._switches = {"lazy": lazy, "adaptive": adaptive}
@@ -144,7 +149,7 @@ class JoinComponent:
                 for t in self._tests
                 if isinstance(t, OrderTest)
             ],
-            visible=list(range(len(self.variables))),
+            visible=[index[v] for v in self.columns],
             most=self._bound.limit + 1,
         )
         # Another one when a sub-query is no longer joined apart.
@@ -276,6 +281,7 @@ class GroundComponent:
     """A pattern without variables: a triple that is there until some time."""
 
     variables: tuple[PatternVariable, ...] = ()
+    columns: tuple[PatternVariable, ...] = ()
 
     def __init__(self, number: int) -> None:
         self.number = number

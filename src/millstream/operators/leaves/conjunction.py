@@ -26,8 +26,17 @@ from millstream.operators.expressions import Evaluator
 from millstream.operators.expressions.programs import leaf_of, steps_of
 from millstream.operators.leaves.component import GroundComponent, JoinComponent, alike_among
 from millstream.operators.leaves.matching import Matcher, Test
-from millstream.operators.ticks import FOREVER
-from millstream.plan.conjunction import Conjunction, OrderTest, PatternVariable, Source, TermTest, order_test, term_test
+from millstream.operators.ticks import FOREVER, Column
+from millstream.plan.conjunction import (
+    Conjunction,
+    OrderTest,
+    PatternVariable,
+    Source,
+    TermTest,
+    needed_of,
+    order_test,
+    term_test,
+)
 from millstream.plan.subqueries import subqueries_of
 
 if TYPE_CHECKING:
@@ -87,16 +96,16 @@ class ConjunctionOperator:
                 lazy=lazy,
                 adaptive=adaptive,
                 bound=self._row_bound,
+                # A product, and a join of what was joined apart, count each solution by itself.
+                needed=needed_of(plan) if len(plan.components) == 1 and not apart else None,
             )
             self.components.append(component)
-        columns = [v for c in self.components for v in c.variables]
+        columns = [v for c in self.components for v in c.columns]
         self._columns: dict[PatternVariable, int] = {v: i for i, v in enumerate(columns)}
         self._constants: list[int] = []
         self.matchers = self._matchers(dictionary, tested)
         *filters, last = self._placed_filters()
-        solution_filters = [
-            self._solution_filter(ours, c.variables) for ours, c in zip(filters, self.components, strict=True)
-        ]
+        solution_filters = [self._solution_filter(ours, c.columns) for ours, c in zip(filters, self.components, strict=True)]
         self.leaf = Leaf(
             first,
             [component.part for component in self.components],
@@ -189,9 +198,10 @@ class ConjunctionOperator:
         """The one empty solution of a query without patterns, if its filters let it pass."""
         self.leaf.push(_empty_solution(at_tick, change))
 
-    def current(self, now: int) -> npt.NDArray[np.int64]:
-        """The solutions that hold now, projected, found anew from what is stored."""
-        return self.leaf.solutions(self._found(now))[0]
+    def current(self, now: int) -> tuple[npt.NDArray[np.int64], Column]:
+        """The solutions that hold now, projected, and their weights, found anew from what is stored."""
+        columns, _, weight = self.leaf.solutions(self._found(now))
+        return columns, weight
 
     def _found(self, now: int) -> list[Found]:
         """The solutions of each part that hold now."""
@@ -206,9 +216,9 @@ class ConjunctionOperator:
         for component, kept in zip(self.components, state["components"], strict=True):
             component.load(kept, self._dictionary)
         self.leaf.forget_solutions()
-        columns, until = self.leaf.solutions(self._found(now), keep=True)
+        columns, until, weight = self.leaf.solutions(self._found(now), keep=True)
         ends = until[finite := until < FOREVER]
-        self.leaf.merge.load(columns[finite], ends, np.full(len(ends), -1, np.int64))
+        self.leaf.merge.load(columns[finite], ends, -weight[finite])
 
     def close(self, at_tick: int) -> None:
         """Lets go of the terms it keeps."""

@@ -15,6 +15,7 @@ from millstream.plan.conjunction import (
     Source,
     SourcedPattern,
     WindowSource,
+    needed_of,
     order_test,
     term_test,
 )
@@ -36,6 +37,8 @@ def explain_run(
     for number, members in enumerate(parts, 1):
         lines.append(f"  part {number}: {_shape(plan, members)}")
         lines.extend(f"    {line}" for line in _views([plan.patterns[n] for n in members], printer))
+        if counted := _counted(plan, members, adaptive):
+            lines.append(f"    counted instead of listed, where none ends before the match: {', '.join(counted)}")
         if adaptive:
             for apart in subqueries_of(plan.patterns, members):
                 texts = " . ".join(printer.triple(plan.patterns[n].triple) for n in apart)
@@ -55,6 +58,16 @@ def explain_run(
     if lazy and len(plan.patterns) > 1:
         lines.append("  nothing is joined while a view that is needed has no triple")
     return "\n".join(lines)
+
+
+def _counted(plan: Conjunction, members: tuple[int, ...], adaptive: bool) -> list[str]:
+    """The variables of one pattern alone that nobody asks for; not where parts are multiplied, or some is joined apart."""
+    if len(plan.components) > 1 or (adaptive and subqueries_of(plan.patterns, members)):
+        return []
+    asked = needed_of(plan) | {v for f in plan.filters if len(mentioned(f)) > 1 for v in mentioned(f)}
+    pairs = [p.variables for p in map(plan.patterns.__getitem__, members) if len(p.variables) > 1]
+    leaves = [v for variables in pairs if len(variables) == 2 for v in variables if sum(v in p for p in pairs) == 1]
+    return [str(v) for v in leaves if v not in asked]
 
 
 def _shape(plan: Conjunction, members: tuple[int, ...]) -> str:

@@ -1,6 +1,7 @@
 """SPARQL Update data: `INSERT DATA {...}` and `DELETE DATA {...}` with `GRAPH` blocks, `PREFIX` and `BASE`.
 
-Each statement between the braces is a change of its own, so that a malformed one costs nothing else. Lines of plain
+Each statement between the braces is a change of its own, so that a malformed one costs nothing else. A plain one (three
+terms in full, which no parser can refuse or understand otherwise) is handed on as it is written. Lines of plain
 words between operations (titles in a log) are passed over unless reading is strict; other operations are set aside.
 Blank-node labels are nodes of their operation; in DELETE DATA they can mean nothing and are refused, as SPARQL does.
 """
@@ -27,6 +28,13 @@ _KEYWORD = re.compile(
     rb"^[ \t]*(?:insert|delete|load|clear|drop|create|add|move|copy|with|using|prefix|base|where)\b|[{}<>]",
     re.IGNORECASE | re.MULTILINE,
 )
+_IRI = (
+    rb"<[a-z][a-z0-9]*+://[A-Za-z0-9.-]++(?::[0-9]{1,5}+)?+(?:/(?!\.)[A-Za-z0-9._~@!$&'()*+,;:=-]*+)*+"
+    rb"(?:\?[A-Za-z0-9._~@!$&'()*+,;:=/-]*+)?+(?:#[A-Za-z0-9._~@!$&'()*+,;:=/-]*+)?+>"
+)
+_LITERAL = rb'"[ !#-\[\]-~]*+"(?:@[a-z]{2,3}+(?:-[A-Z]{2}+)?+|\^\^<http://www\.w3\.org/2001/XMLSchema\#[a-zA-Z]++>)?+'
+_PLAIN = re.compile(rb"\s*+(?P<triple>%b[ \t]*+%b[ \t]*+(?:%b|%b))\s*+\.(?=[\s}])" % (_IRI, _IRI, _IRI, _LITERAL))
+_PLAIN_BYTES = 4096
 ONLY_DATA = "only INSERT DATA {...} and DELETE DATA {...} are read as changes"
 
 
@@ -44,6 +52,7 @@ class _UpdateReader:
         self._scope = scope
         self._rejections = rejections
         self._prologue = prologue
+        self._plain_bytes = min(_PLAIN_BYTES, prologue.limits.statement_bytes, prologue.limits.literal_bytes)
         self._position = 0
         self._line = 1
         # How many braces are open; within an operation the first is its own and the second a graph's.
@@ -57,6 +66,8 @@ class _UpdateReader:
             if self._depth == 0:
                 between = _BETWEEN.match(self._text, self._position)
                 self._move_to(between.end() if between else self._position)
+            elif self._insert is not None and not self._graph_lost:
+                yield from self._plain(self._insert)
             sentence = next_sentence(self._text, self._position, ended=True, in_graph=self._depth > 0, graphs=True)
             if sentence.kind is Kind.END:
                 break
@@ -65,6 +76,16 @@ class _UpdateReader:
             self._move_to(sentence.end)
         if self._depth:
             self._rejections.reject("the text ends before the } of its operation", line=self._line)
+
+    def _plain(self, insert: bool) -> Iterator[Change]:
+        """The plain statements from here on, up to one that is not."""
+        while found := _PLAIN.match(self._text, self._position):
+            triple = found["triple"]
+            if len(triple) > self._plain_bytes:
+                return
+            self._move_to(found.start("triple"))
+            yield Change(insert, (triple.decode("ascii"),), self._graph, line=self._line)
+            self._move_to(found.end())
 
     def _take(self, sentence: Sentence) -> Iterator[Change]:
         text = self._text[sentence.start : sentence.end]

@@ -1,0 +1,198 @@
+"""Topics as streams: messages a CPU-second for both engines, beside consuming alone and beside files, and latencies.
+
+The broker is a process of its own, whose time counts for nobody.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.report import Cell, Part, Progress, Table, at_least
+from benchmarks.timing import Effort
+from benchmarks.workloads import universities
+
+ABOUT = (
+    "One-triple messages from Kafka: consumed alone, by push, by read, beside a file, on Spark; produce-to-answer latency."
+)
+STREAM = "http://example.org/s"
+PARTITIONS = 4
+WANTED = 400_000
+_RARE = f"SELECT ?x WHERE {{ STREAM <{STREAM}> [RANGE 10s] {{ ?x <http://e/a> ?y . ?x <http://e/b> ?z }} }}"
+_ALL = f"SELECT ?n WHERE {{ STREAM <{STREAM}> [RANGE 10s] {{ ?x <http://example.org/n> ?n }} }}"
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    messages: int
+    on_spark: int
+    pings: int
+
+
+SIZES: dict[Effort, Size] = {
+    "smoke": Size(2_000, 2_000, 20),
+    "quick": Size(100_000, 100_000, 200),
+    "full": Size(500_000, 300_000, 1_000),
+}
+
+
+def run(effort: Effort, progress: Progress) -> Part:
+    from examples.kafka.broker import Broker, missing
+
+    size, part = SIZES[effort], Part("kafka", ABOUT)
+    if (reason := missing()) is not None:
+        part.tables.append(Table("not measured", ("why",), [[reason]]))
+        return part
+    with tempfile.TemporaryDirectory() as folder:
+        progress("starting a broker")
+        broker = Broker(Path(folder) / "broker")
+        try:
+            lines = [f"{line}\n".encode() for line in _lines(size.messages)]
+            for topic in ("triples", "pings", "pongs"):
+                broker.topic(topic, PARTITIONS if topic == "triples" else 1)
+            _produce(broker.servers, lines)
+            file = Path(folder) / "triples.nt"
+            file.write_bytes(b"".join(lines))
+            part.tables.append(_embedded(broker.servers, file, lines, progress, part))
+            part.tables.append(_latencies(broker.servers, size, Path(folder), progress))
+            part.tables.append(_spark(broker.servers, size, file, Path(folder), progress))
+        finally:
+            broker.kill()
+    return part
+
+
+def _lines(count: int) -> list[str]:
+    found = []
+    for s, p, o in universities(1 + count // 100_000):
+        found.append(f"{s} {p} {o} .")
+        if len(found) == count:
+            break
+    return found
+
+
+def _produce(servers: str, lines: list[bytes]) -> None:
+    from confluent_kafka import Producer
+
+    producer = Producer({"bootstrap.servers": servers, "linger.ms": 20, "queue.buffering.max.messages": 1_000_000})
+    for number, line in enumerate(lines):
+        producer.produce("triples", line, partition=number % PARTITIONS, timestamp=1 + number // 100)
+        if number % 10_000 == 0:
+            producer.poll(0)
+    producer.flush(120)
+
+
+def _embedded(servers: str, file: Path, lines: list[bytes], progress: Progress, part: Part) -> Table:
+    import millstream as ms
+
+    def engine() -> ms.Engine:
+        made = ms.Engine()
+        made.register(_RARE)
+        return made
+
+    def read() -> None:
+        engine().read(STREAM, ms.kafka(servers, "triples", format="ntriples"))
+
+    def push() -> None:
+        made = engine()
+        _consume(servers, len(lines), lambda message: made.push(STREAM, message.value(), message.timestamp()[1]))
+
+    ways: dict[str, Callable[[], None]] = {
+        "consuming alone": lambda: _consume(servers, len(lines), lambda message: None),
+        "a push a message": push,
+        "read": read,
+        "read from a file": lambda: engine().read(STREAM, str(file), time="rate:100000"),
+    }
+    rows: list[list[Cell]] = []
+    found = {}
+    for name, way in ways.items():
+        progress(name)
+        times = []
+        for _ in range(2):
+            begin = time.process_time()
+            way()
+            times.append(time.process_time() - begin)
+        found[name] = len(lines) / min(times)
+        rows.append([name, found[name], found[name] / found["consuming alone"]])
+    part.targets.append(at_least("messages a CPU-second by read", WANTED, found["read"]))
+    title = f"{len(lines):,} messages of one triple in {PARTITIONS} partitions, in one process"
+    return Table(title, ("way", "messages a CPU-second", "times consuming alone"), rows)
+
+
+def _consume(servers: str, count: int, take: Callable[[Any], None]) -> None:
+    from confluent_kafka import Consumer, TopicPartition
+
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": "alone"})
+    consumer.assign([TopicPartition("triples", number, 0) for number in range(PARTITIONS)])
+    while count > 0:
+        for message in consumer.consume(10_000, 0.05):
+            if message.error() is None:
+                take(message)
+                count -= 1
+    consumer.close()
+
+
+def _latencies(servers: str, size: Size, folder: Path, progress: Progress) -> Table:
+    """From produce to answer, one message at a time."""
+    import millstream as ms
+
+    progress("latency, embedded")
+    engine, answered = ms.Engine(), threading.Event()
+    engine.register(_ALL, on_answer=lambda answer: answered.set())
+    source = ms.kafka(servers, "pings", format="ntriples", follow=True, idle_s=0.0)
+    threading.Thread(target=engine.read, args=(STREAM, source), daemon=True).start()
+    times = _pinged(servers, size.pings, lambda: _waited(answered))
+    rows: list[list[Cell]] = [["embedded, read with follow", *_quantiles(times)]]
+    return Table(f"{size.pings} messages, one after another, ms", ("way", "p50", "p99", "most"), rows)
+
+
+def _pinged(servers: str, count: int, wait: Callable[[], None]) -> list[float]:
+    from confluent_kafka import Producer
+
+    producer = Producer({"bootstrap.servers": servers, "linger.ms": 0})
+    times = []
+    for number in range(count + 5):
+        text = f'<http://example.org/ping> <http://example.org/n> "{number}" .'
+        begin = time.perf_counter()
+        producer.produce("pings", text, timestamp=1 + number)
+        producer.poll(0)
+        wait()
+        times.append((time.perf_counter() - begin) * 1000)
+    return times[5:]
+
+
+def _waited(answered: threading.Event) -> None:
+    if not answered.wait(60):
+        raise RuntimeError("no answer came within a minute")
+    answered.clear()
+
+
+def _quantiles(times: list[float]) -> list[Cell]:
+    cuts = statistics.quantiles(times, n=100)
+    return [statistics.median(times), cuts[98], max(times)]
+
+
+def _spark(servers: str, size: Size, file: Path, folder: Path, progress: Progress) -> Table:
+    from benchmarks.spark_jobs import run_job, spark_on
+    from millstream import pipeline
+    from millstream.pipeline.job.continuous import plan_job
+
+    rows: list[list[Cell]] = []
+    with spark_on("local[2]") as (spark, _):
+        a_trigger = max(1, size.on_spark // 10)
+        topics = pipeline.kafka("triples", servers=servers, format="ntriples", maxOffsetsPerTrigger=a_trigger)
+        most = max(1, file.stat().st_size // 10)
+        files = pipeline.files(str(file), time="rate:100000", splitBytes=most, maxBytesPerTrigger=most)
+        for name, source in (("topics, carrier python", topics), ("files", files)):
+            progress(f"Spark, {name}")
+            ran = run_job(plan_job(_RARE, {STREAM: source}, once=True, spark=spark), folder / name.replace(" ", "-"))
+            cpu = ran.cpu[-1] - ran.cpu[0] if len(ran.cpu) > 1 else None
+            share = size.messages * (1 - 1 / max(1, len(ran.cpu)))
+            rows.append([name, len(ran.cpu), cpu, None if not cpu else share / cpu])
+    columns = ("source", "triggers", "CPU-s of all processes", "messages a CPU-second")
+    return Table(f"{size.messages:,} messages on Spark, two cores, after the first trigger", columns, rows)
