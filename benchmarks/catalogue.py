@@ -14,12 +14,13 @@ from pathlib import Path
 from types import ModuleType
 
 EXPERIMENTS = Path(__file__).resolve().parent / "experiments"
-PAPERS, ENGINE, PEERS, SPARK = "papers", "engine", "incremental-peers", "spark"
+PAPERS, ENGINE, PEERS, SPARK, SERVER = "papers", "engine", "incremental-peers", "spark", "server"
 GROUPS = {
     PAPERS: "the experiments of the source papers, beside peers",
     ENGINE: "parts of the engine alone, beside prototypes and a store",
     PEERS: "beside incremental engines in Rust, which cargo builds",
     SPARK: "the pipeline on Spark",
+    SERVER: "the server, over HTTP on this machine",
 }
 _PARTS = {
     "join": "kernels",
@@ -36,6 +37,7 @@ _PARTS = {
     "sharing": "sharing",
 }
 _PEER_PARTS = ("joins", "edits", "counts")
+_SERVER_PARTS = ("pushes", "subscribers")
 _SPARK_PARTS = ("throughput", "peers", "cells", "latency", "recovery")
 
 
@@ -58,6 +60,7 @@ def benchmarks() -> dict[str, Benchmark]:
     found += [Benchmark(name, ENGINE, f"benchmarks.{module}") for name, module in _PARTS.items()]
     found += [Benchmark(f"peers-{name}", PEERS, f"benchmarks.peers_{name}") for name in _PEER_PARTS]
     found += [Benchmark(f"spark-{name}", SPARK, f"benchmarks.spark_{name}") for name in _SPARK_PARTS]
+    found += [Benchmark(f"server-{name}", SERVER, f"benchmarks.server_{name}") for name in _SERVER_PARTS]
     return {benchmark.name: benchmark for benchmark in found}
 
 

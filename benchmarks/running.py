@@ -61,7 +61,7 @@ def run(benchmarks: Sequence[Benchmark], effort: Effort, output: Path | None = N
                 stopped, part = error, unfinished(benchmark)
                 folder = output or PASSING
             parts.append(part)
-            how = report.WALL_TIMES if benchmark.group == catalogue.SPARK else report.CPU_TIMES
+            how = report.WALL_TIMES if benchmark.group in (catalogue.SPARK, catalogue.SERVER) else report.CPU_TIMES
             text, _ = report.write(folder, part, described, how, charts.draw(part, folder))
             with progress.paused():
                 print(report.markdown(part), flush=True)

@@ -9,12 +9,12 @@ import pytest
 
 from benchmarks import catalogue, charts, report, running
 from benchmarks import progress as progress_module
-from benchmarks.catalogue import ENGINE, PAPERS, PEERS, Benchmark
+from benchmarks.catalogue import ENGINE, PAPERS, PEERS, SERVER, Benchmark
 from benchmarks.report import Part, Plot, Series, Table
 
 EMBEDDED = [
     *(pytest.param(benchmark, id=benchmark.name, marks=pytest.mark.slow) for benchmark in catalogue.chosen([PAPERS])),
-    *(pytest.param(benchmark, id=benchmark.name) for benchmark in catalogue.chosen([ENGINE, PEERS])),
+    *(pytest.param(benchmark, id=benchmark.name) for benchmark in catalogue.chosen([ENGINE, PEERS, SERVER])),
 ]
 
 

@@ -5,6 +5,8 @@ In README.md and below docs/:
 - `python` blocks of a page run in order in one namespace, in an empty folder; a `text` block right behind one is what
   it prints, and a block without one prints nothing;
 - `sparql` blocks are read without a warning, `sparql lenient` ones with a warning, `sparql refused` ones not at all;
+- `shell` blocks are run where there is a server to type them at (tests/server/test_protocol_page.py), `toml` and `ini`
+  blocks are files;
 - `console` blocks are commands after `$` with what they write to standard output and standard error, in that order;
 - links point at files that exist.
 """
@@ -126,7 +128,7 @@ def test_links_lead_to_files(page: Path) -> None:
 
 @pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in PAGES])
 def test_every_block_says_what_it_is(page: Path) -> None:
-    known = {"", "python", "text", "sparql", "sparql lenient", "sparql refused", "console"}
+    known = {"", "python", "text", "sparql", "sparql lenient", "sparql refused", "console", "shell", "toml", "ini"}
     assert {block.kind for block in blocks_of(page)} <= known
 
 

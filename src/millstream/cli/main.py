@@ -201,6 +201,64 @@ def demo(
 
 
 @app.command()
+def serve(
+    config: Annotated[str | None, typer.Argument(metavar="CONFIG.toml", help="Settings; flags add to them.")] = None,
+    stream: Annotated[
+        list[str] | None, _option("IRI=PATH", "A stream that is read by itself: a folder or glob, followed. Repeatable.")
+    ] = None,
+    dataset: Annotated[
+        list[str] | None, _option("[GRAPH=]PATH", "RDF loaded when there is no state yet. Repeatable.")
+    ] = None,
+    query: Annotated[list[str] | None, _option("NAME=FILE", "A query registered from the beginning. Repeatable.")] = None,
+    state: Annotated[str | None, _option("DIR", "Where everything is kept, so that nothing acknowledged is lost.")] = None,
+    host: Annotated[str | None, _option("ADDRESS", "Where to listen. Default: 127.0.0.1, this machine alone.")] = None,
+    port: Annotated[int | None, _option("PORT", "Default: 7077; 0 chooses one that is free.")] = None,
+    token_file: Annotated[
+        str | None, _option("FILE", "Tokens and their rights. Default: one is generated, and its link printed.")
+    ] = None,
+    time: Annotated[str | None, _option("TIME", "When elements of --stream happened, as for run.")] = None,
+    lateness: Annotated[str | None, _option("DURATION", "How far behind the newest element one may come.")] = None,
+    clock: Annotated[
+        str | None, _option("DURATION", "Let event time follow the clock, so often; for streams timed by arrival.")
+    ] = None,
+) -> None:
+    """Serve one engine over HTTP: register, push, ask and subscribe. See docs/protocol.md and docs/operate.md.
+
+    Exit codes: 0 when stopped; 2 for wrong settings or a damaged state; 3 when the log cannot be written.
+
+    millstream serve --state state --dataset rooms.ttl --query hot=hot.rq
+    """
+    from millstream.cli.serve import serve_settings
+
+    serve_settings(
+        config,
+        streams=stream or [],
+        datasets=dataset or [],
+        queries=query or [],
+        flags={"state": state, "host": host, "port": port, "token_file": token_file},
+        durations={"lateness": lateness, "clock": clock},
+        time=time,
+    )
+
+
+@app.command()
+def watch(
+    url: Annotated[str, typer.Argument(metavar="URL", help="Where the server is; the link that it printed will do.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY.rq", help="A file with a query, or the name of one at the server.")],
+    token: Annotated[
+        str | None, typer.Option(metavar="TOKEN", envvar="MILLSTREAM_TOKEN", help="Unless it is in the URL.")
+    ] = None,
+) -> None:
+    """Show the answers of a query at a server as a live table; in a pipe, a line a change.
+
+    millstream watch http://127.0.0.1:7077/?token=... hot.rq
+    """
+    from millstream.cli.watch import watch_query
+
+    watch_query(url, query, token)
+
+
+@app.command()
 def bench(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="NAME", help="Benchmarks or groups of them; default: papers.")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from millstream.engine.back_pressure import PendingGuard
 from millstream.engine.core import Core
 from millstream.engine.input.aside import Aside
+from millstream.engine.input.graph_store import GraphStore
 from millstream.engine.input.input_events import Element, GraphChange, InputEvent, stored_event, triples_of
 from millstream.engine.input.many_changes import ManyChanges
 from millstream.engine.input.source_input import SourceInput
@@ -76,6 +77,8 @@ class Engine:
         """Takes what callers pass, one element or change at a time."""
         self.arrivals = SourceInput(self)
         """For runners that merge sources themselves."""
+        self.graph_store = GraphStore(self)
+        """For those who serve the graphs at rest."""
         self._sources: dict[str, Chunk] = {}
         """The last chunk of each stream that was read from a source."""
 

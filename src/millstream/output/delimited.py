@@ -19,15 +19,16 @@ class CsvSink(FormatSink):
     separator, line_end = ",", "\r\n"
 
     def header(self) -> str:
-        return self._line(map(self.name, self.columns))
+        return self.line(map(self.name, self.columns))
 
     def rows(self, answers: pa.Table) -> str:
-        return "".join(map(self._line, zip(*map(self._cells, answers.columns), strict=True)))
+        return "".join(map(self.line, zip(*map(self._cells, answers.columns), strict=True)))
 
     def _cells(self, column: pa.ChunkedArray[Any]) -> map[str]:
         return map(str if is_number(column) else self.cell, column.to_pylist())
 
-    def _line(self, cells: Any) -> str:
+    def line(self, cells: Any) -> str:
+        """Some cells as a line."""
         return self.separator.join(cells) + self.line_end
 
     def name(self, column: str) -> str:

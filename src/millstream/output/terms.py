@@ -19,10 +19,11 @@ def json_term(term: str) -> dict[str, Any]:
     >>> json_term('"1"^^<http://www.w3.org/2001/XMLSchema#integer>')
     {'type': 'literal', 'value': '1', 'datatype': 'http://www.w3.org/2001/XMLSchema#integer'}
     """
-    return _json(parse_term(term) if term.startswith("<<") else term_of(term))
+    return term_json(parse_term(term) if term.startswith("<<") else term_of(term))
 
 
-def _json(term: NamedNode | BlankNode | Literal | Triple) -> dict[str, Any]:
+def term_json(term: NamedNode | BlankNode | Literal | Triple) -> dict[str, Any]:
+    """The same for a term."""
     match term:
         case NamedNode():
             return {"type": "uri", "value": term.value}
@@ -30,7 +31,7 @@ def _json(term: NamedNode | BlankNode | Literal | Triple) -> dict[str, Any]:
             return {"type": "bnode", "value": term.value}
         case Triple():
             parts = {"subject": term.subject, "predicate": term.predicate, "object": term.object}
-            return {"type": "triple", "value": {name: _json(part) for name, part in parts.items()}}
+            return {"type": "triple", "value": {name: term_json(part) for name, part in parts.items()}}
     found = {"type": "literal", "value": term.value}
     if term.language is not None:
         found["xml:lang"] = term.language

@@ -9,12 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-import pyarrow as pa
 
 from millstream.cli.run.options import RunOptions
 from millstream.connect.kafka.options import shown
@@ -22,13 +18,13 @@ from millstream.errors import OptionError
 from millstream.ingest import Columns
 from millstream.ingest.chunk import known
 from millstream.ingest.merging import MergeInput, Ready
+from millstream.ingest.plain_columns import columns_of, plain
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.output.files import replace_file
 
 LAYOUT = 3
 _NAME = "embedded.checkpoint"
 _MAGIC = b"millstream checkpoint "
-_NUMBERS = ("element", "at_ms", "sizes", "sign")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +117,9 @@ def merge_input_state(merge_input: MergeInput, dictionary: Dictionary) -> dict[s
     largest_ms, passed_ms, arrivals, held = merge_input.ordering.dump()
     return {
         "position": merge_input.behind.position.decode(),
-        "ready": [_plain(ready.columns, dictionary) for ready in merge_input.ready],
+        "ready": [plain(ready.columns, dictionary) for ready in merge_input.ready],
         "order": [largest_ms, passed_ms, arrivals],
-        "held": [[at_ms, number, _plain(element, dictionary)] for at_ms, number, element in held],
+        "held": [[at_ms, number, plain(element, dictionary)] for at_ms, number, element in held],
     }
 
 
@@ -138,30 +134,8 @@ def restore_merge_input(merge_input: MergeInput, state: dict[str, Any], dictiona
     merge_input.ordering.load(largest_ms, passed_ms, arrivals, held)
 
 
-def _plain(columns: Columns, dictionary: Dictionary) -> dict[str, Any]:
-    found: dict[str, Any] = {"elements": columns.elements, "first": columns.first}
-    found |= {name: getattr(columns, name).tolist() for name in _NUMBERS if getattr(columns, name) is not None}
-    found["terms"] = dictionary.texts(columns.triples.ravel())
-    if columns.graph is not None:
-        found["graph"] = dictionary.texts(columns.graph)
-    if columns.rate is not None:
-        found["rate"] = str(columns.rate)
-    return found
-
-
 def _columns(state: dict[str, Any], dictionary: Dictionary) -> Columns:
-    numbers = {name: np.array(state[name], np.int64) for name in _NUMBERS if name in state}
-    columns = Columns(
-        dictionary.encode_column(pa.array(state["terms"], pa.string())).reshape(-1, 3),
-        numbers["element"],
-        state["elements"],
-        numbers.get("at_ms"),
-        numbers.get("sizes"),
-        dictionary.encode_column(pa.array(state["graph"], pa.string())) if "graph" in state else None,
-        numbers.get("sign"),
-        Fraction(state["rate"]) if "rate" in state else None,
-        state["first"],
-    )
+    columns = columns_of(state, dictionary)
     dictionary.hold(columns.terms)
     return columns
 

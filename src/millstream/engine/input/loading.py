@@ -30,7 +30,7 @@ class Loading:
         if self._watched:
             self._gathered.setdefault(graph, []).append(triples)
         else:
-            self._added += _inserted(self._core, [GraphChange(graph, Intake(triples), insert=True)])
+            self._added += changes_made(self._core, [GraphChange(graph, Intake(triples), insert=True)])
             self._core.housekeeping()
 
     def end(self) -> int:
@@ -38,18 +38,18 @@ class Loading:
         changes = [GraphChange(graph, Intake(np.concatenate(parts)), insert=True) for graph, parts in self._gathered.items()]
         if changes:
             ids = np.concatenate([change.triples.ids for change in changes])
-            self._added += self._pending_guard.take(lambda engine: _inserted(engine._core, changes), None, ids)
+            self._added += self._pending_guard.take(lambda engine: changes_made(engine._core, changes), None, ids)
         self._core.housekeeping()
         return self._added
 
 
-def _inserted(core: Core, changes: list[GraphChange]) -> int:
-    """Makes changes now, one after the other; gives how many triples were new."""
-    added = 0
+def changes_made(core: Core, changes: list[GraphChange]) -> int:
+    """Makes changes now, one after the other; gives how many triples came or went."""
+    changed = 0
     for change in changes:
-        added += core.change_graph(change.graph, change.triples, change.insert, core.now_tick)
+        changed += core.change_graph(change.graph, change.triples, change.insert, core.now_tick)
         core.derived_streams.process()
-    return added
+    return changed
 
 
 def in_order_of_appearance(ids: npt.NDArray[np.int64]) -> list[int]:

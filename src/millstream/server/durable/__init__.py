@@ -1,0 +1,1 @@
+"""The state of a server: commands, how they change it, the log and snapshots that it survives by."""

@@ -1,0 +1,1 @@
+"""HTTP: the application, connections, bodies, rights."""

@@ -1,0 +1,1 @@
+"""One-off queries over the datasets, and the documents of results."""
