@@ -14,7 +14,8 @@ import uuid
 from pathlib import Path
 
 from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 HERE = Path(__file__).parent
 JARS = HERE.parents[1] / "build" / "kafka"
