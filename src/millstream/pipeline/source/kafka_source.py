@@ -87,7 +87,9 @@ class Ranges(InputPartition):
 
 
 class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """An offset: partitions as [topic, partition, next offset, lane, idle], the run that has ended, the job."""
+    """An offset: partitions as [topic, partition, next offset, lane, idle], those that are new with the offset of their
+    first message, the run that has ended, the job.
+    """
 
     def __init__(self, options: TopicOptions) -> None:
         self._options = options
@@ -100,7 +102,7 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         """Where a new query begins."""
-        return {"partitions": [], "ended": "", "job": self._job, "begun": False}
+        return {"partitions": [], "new": [], "ended": "", "job": self._job, "begun": False}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         """Ours is among the options."""
@@ -127,8 +129,10 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             complete &= taken == end
             idle = self._is_idle(lane, taken > offset, idle)
             moved.append([topic, partition, taken, lane, idle])
+        new = []
         for topic, partition in sorted(set(ends) - set(known)):
             first = self._first_offset(topic, partition, start["begun"])
+            new.append([topic, partition, first])
             taken = min(max(first, ends[topic, partition]), first + left)
             left -= taken - first
             complete &= taken >= ends[topic, partition]
@@ -138,8 +142,10 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         ended = "" if has_more else start["ended"]
         if options.end and complete and ended != options.run:
             ended = options.run
-        found = {"partitions": moved, "ended": ended, "job": self._job, "begun": bool(moved) or start["begun"]}
-        return start if found == start else found
+        if moved == start["partitions"] and ended == start["ended"]:
+            return start
+        begun = bool(moved) or start["begun"]
+        return {"partitions": moved, "new": new, "ended": ended, "job": self._job, "begun": begun}
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """A task for each partition that has news; what else there is to tell goes with the last."""
@@ -147,13 +153,15 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return []
         check_offset(end["job"], self._job)
         known = {(topic, partition): (offset, idle) for topic, partition, offset, _, idle in start["partitions"]}
+        # Where a partition begins is part of the offset: the servers might say something else when a batch is replayed.
+        new = {(topic, partition): offset for topic, partition, offset in end["new"]}
         ranges, idle = [], []
         for topic, partition, offset, lane, is_idle in end["partitions"]:
-            before, was_idle = known.get((topic, partition), (None, False))
-            if before is None:
-                before = self._first_offset(topic, partition, start["begun"])
-                ranges.append((topic, partition, before, offset, lane))
-            elif offset > before:
+            if (topic, partition) in new:
+                ranges.append((topic, partition, new[topic, partition], offset, lane))
+                continue
+            before, was_idle = known[topic, partition]
+            if offset > before:
                 ranges.append((topic, partition, before, offset, lane))
             if is_idle and not was_idle:
                 idle.append(lane)
