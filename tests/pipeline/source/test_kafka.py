@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from typer.testing import CliRunner
 
 import millstream as ms
 from millstream import pipeline
+from millstream.cli.main import app
 from tests.connect.mock_kafka import MockKafka
 from tests.connect.real_kafka import RealKafka
 
@@ -113,6 +115,31 @@ def test_a_partition_that_lags_is_not_late(spark: SparkSession, cluster: MockKaf
     found = answers_of(answers, tmp_path / "checkpoint")
     assert found == embedded(cluster.servers, "lagging", text)[0]
     assert sum(found.values()) == 20
+
+
+def test_changes_as_the_embedded_engine_reads_them(spark: SparkSession, cluster: MockKafka, tmp_path: Path) -> None:
+    chance = random.Random(5)
+    for number in range(60):
+        triple = f'<http://e/{chance.randrange(3)}> <http://e/q> "{chance.randrange(3)}" .'
+        change = f"{chance.choice('AAD')} {triple}\n"
+        cluster.send("edits", "nonsense" if number % 20 == 7 else change, 1 + number, number % 2)
+    fill(cluster, "edited", 4, bad=False)
+    text = f"SELECT ?s ?x WHERE {{ ?s <http://e/q> ?x STREAM <{STREAM}> [RANGE 5ms] {{ ?s <http://e/p> ?x }} }}"
+    output, query = tmp_path / "answers.csv", tmp_path / "query.rq"
+    query.write_text(text)
+    command = ["run", str(query), "--engine", "embedded", "--output", str(output), "--lateness", "1s"]
+    command += ["--stream", f"{STREAM}=kafka://{cluster.servers}/edited?format=ntriples"]
+    command += ["--changes", f"kafka://{cluster.servers}/edits?format=rdfpatch"]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0, result.output
+    expected = Counter(tuple(line.split(",")) for line in output.read_text().splitlines()[1:])
+    streams = {STREAM: pipeline.kafka("edited", servers=cluster.servers, format="ntriples")}
+    changes = {None: pipeline.kafka("edits", servers=cluster.servers, format="rdfpatch", maxOffsetsPerTrigger=17)}
+    answers = pipeline.continuous(text, streams=streams, changes=changes, once=True, lateness="1s", spark=spark)
+    on_spark = answers_of(answers, tmp_path / "checkpoint")
+    plain = Counter((str(at), str(w), s.strip("<>"), x.strip('"')) for at, w, s, x in on_spark.elements())
+    assert plain == expected
+    assert len(plain) > 5
 
 
 @pytest.mark.slow

@@ -157,9 +157,9 @@ class _SparkRun:
             if twice:
                 what = twice[0] or "the default graph"
                 raise OptionError(f"{option} {what} is given twice: on Spark, put its files in one folder or glob")
-        if any(is_address(source.path) for source in (*options.changes, *options.datasets)):
-            raise OptionError("on Spark topics are streams; changes from Kafka are read with --engine embedded")
-        if options.changes and options.changes_time is None:
+        if any(is_address(source.path) for source in options.datasets):
+            raise OptionError("--dataset: topics are streams or changes; give --changes kafka://...")
+        if options.changes_time is None and not all(is_address(source.path) for source in options.changes):
             raise OptionError(
                 "on Spark changes need a time, since their files and those of the streams are read side by side: give "
                 "--changes-time rate:N or arrival; what is there before the first element can be a --dataset; with "
@@ -216,7 +216,10 @@ class _SparkRun:
             streams[iri] = Files(nothing.path, {**nothing.options, "open": "false"})
         changes: dict[str | None, StreamInput] = {}
         for i, source in enumerate(options.changes, len(options.streams) + 1):
-            changes[source.graph] = self._files(inputs[source.path], number, i, time=options.changes_time)
+            if is_address(source.path):
+                changes[source.graph] = self._topics(source.path, number, i)
+            else:
+                changes[source.graph] = self._files(inputs[source.path], number, i, time=options.changes_time)
         datasets: dict[str | None, object] = {source.graph: inputs[source.path] for source in options.datasets}
         return plan_job(
             query.text,
@@ -249,6 +252,8 @@ class _SparkRun:
         options = self._options
         defaults = {"format": options.input_format, "time": options.time, "element": options.element}
         found = kafka_source(path, defaults)
+        if found.upsert:
+            raise OptionError(f"{found.at.name}: upserts are read with --engine embedded")
         return Topics(
             found.at,
             MessageOptions(found.format, found.time, found.element, found.base, options.limits),

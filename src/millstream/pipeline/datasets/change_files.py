@@ -29,13 +29,13 @@ def read_changes(part: Split, packer: Packer, on_rejected: OnRejected) -> Iterat
     with opened(part, scope_of(part), on_rejected) as (described, want, counted):
         for chunk in chunks_of_changes(described, want):
             found = chunk.encode(packer.dictionary, packer.summary)
-            yield Reading(_of_known_graphs(found, packer), counted.take())
+            yield Reading(of_known_graphs(found, packer), counted.take())
 
 
-def _of_known_graphs(found: Columns, packer: Packer) -> Columns:
+def of_known_graphs(found: Columns, packer: Packer) -> Columns:
     """Changes with the places of their graphs instead of the ids of their names."""
-    assert found.graph is not None
-    ids, place = np.unique(found.graph, return_inverse=True)
+    graph_ids = np.full(len(found.triples), -1) if found.graph is None else found.graph
+    ids, place = np.unique(graph_ids, return_inverse=True)
     texts = packer.dictionary.decode(ids).to_pylist()
     names = packer.graphs_of([None if text is None else str(text).strip("<>").removeprefix("_:") for text in texts])
     graph = names[place]

@@ -16,9 +16,11 @@ import pyarrow.compute as pc
 from pyspark import TaskContext
 
 from millstream.errors import DataError
-from millstream.ingest.columns import Ids
+from millstream.ingest.columns import Columns, Ids
+from millstream.ingest.lanes import Reader
 from millstream.ingest.messages import Headers, Lane, Messages
-from millstream.pipeline.exchange.packing import packer_for
+from millstream.pipeline.datasets.change_files import of_known_graphs
+from millstream.pipeline.exchange.packing import Packer, packer_for
 from millstream.pipeline.runtime.connect import rows_of
 from millstream.pipeline.runtime.gc_freeze import freeze_imports
 from millstream.pipeline.source.dead_letters import BATCH, DeadLetters
@@ -27,6 +29,7 @@ from millstream.pipeline.source.reading import Counted, Reading
 from millstream.pipeline.source.splits import Split
 from millstream.pipeline.source.task_output import packed_batch
 from millstream.pipeline.state.clock import LANE_BITS
+from millstream.rdf import OnRejected
 
 PLACED = ("topic", "partition", "offset")
 _PARTITION_BITS = 12
@@ -47,18 +50,25 @@ def pack_messages(
     context = TaskContext.get()
     part = 0 if context is None else context.partitionId()
     trigger = 0 if context is None else int(context.getLocalProperty(BATCH) or 0)
-    packer, reader = packer_for(pack, source), MessageOptions.from_json(options).reader()
+    packer = packer_for(pack, source)
+    reader = MessageOptions.from_json(options).reader(changes=packer.takes_changes)
     # Named after trigger and partition, so that a task which is tried again replaces its letters.
     with DeadLetters(dead_letter, Split(path=packer.name, source=source, sequence=trigger, start=part)) as letters:
         counted, row = Counted(letters), 0
         for batch in map(rows_of, batches):
             for messages, number, chunk in _messages_of(batch, Lane(f"trigger {trigger}", part), part, row):
-                columns, _ = reader.encode(messages, packer.dictionary, packer.summary, counted)
+                columns = elements_of(messages, reader, packer, counted)
                 packer.begin().add(number, chunk, Reading(columns, counted.take()))
                 if packer.is_full:
                     yield packed_batch(packer.take())
             row += batch.num_rows
         yield packed_batch(packer.take())
+
+
+def elements_of(messages: Messages, reader: Reader, packer: Packer, on_rejected: OnRejected) -> Columns:
+    """Messages as a packer takes them."""
+    columns, _ = reader.encode(messages, packer.dictionary, packer.summary, on_rejected)
+    return of_known_graphs(columns, packer) if packer.takes_changes else columns
 
 
 def _messages_of(batch: pa.RecordBatch, own: Lane, part: int, row: int) -> Iterator[tuple[Messages, int, int]]:

@@ -189,8 +189,6 @@ def _described(name: str | None, source: StreamInput, *, changes: bool) -> Strea
     if isinstance(source, DataFrame):
         return StreamedSource(name, changes, None, ordered=False)
     if isinstance(source, MessageFrame | Topics):
-        if changes:
-            raise OptionError("changes from messages are not read on Spark; use files, or the embedded engine.")
         ordered = isinstance(source, Topics) or set(PLACED) <= set(source.frame.columns)
         return StreamedSource(name, changes, None, ordered=ordered)
     time = source.options.get("time") if isinstance(source, Files) else None

@@ -15,7 +15,7 @@ from millstream.connect.kafka.options import Address, starting_offsets
 from millstream.connect.kafka.source import messages_of
 from millstream.errors import ConnectError
 from millstream.ingest.messages import Lane
-from millstream.pipeline.exchange.messages import part_of
+from millstream.pipeline.exchange.messages import elements_of, part_of
 from millstream.pipeline.exchange.packing import packer_for
 from millstream.pipeline.source.dead_letters import DeadLetters
 from millstream.pipeline.source.message_options import MessageOptions
@@ -74,7 +74,7 @@ def blobs_of(
 ) -> Iterator[pa.RecordBatch]:
     """Ranges of partitions, parsed, matched and packed; then what else there is to tell of the source."""
     packer = packer_for(options.pack, options.source)
-    reader = MessageOptions.from_json(options.messages).reader()
+    reader = MessageOptions.from_json(options.messages).reader(changes=packer.takes_changes)
     for topic, partition, start, end, lane in ranges:
         letter = Split(path=f"{topic}/{partition}", source=options.source, sequence=start, start=partition)
         with DeadLetters(options.dead_letter, letter) as letters:
@@ -82,7 +82,7 @@ def blobs_of(
             packer.begin()
             for found in _messages(options, topic, partition, start, end):
                 messages = messages_of([Lane(topic, partition)], [0] * len(found), found)
-                columns, _ = reader.encode(messages, packer.dictionary, packer.summary, counted)
+                columns = elements_of(messages, reader, packer, counted)
                 packer.add(part_of(lane, start), chunk, Reading(columns, counted.take()))
                 chunk += 1
                 if packer.is_full:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from millstream.ingest.change_messages import ChangeReader, is_change_format
+from millstream.ingest.lanes import Reader
 from millstream.ingest.messages import MessageReader
 from millstream.limits import DEFAULT_LIMITS, Limits
 
@@ -22,11 +24,13 @@ class MessageOptions:
     limits: Limits = field(default=DEFAULT_LIMITS)
 
     def __post_init__(self) -> None:
-        self.reader()
+        self.reader(changes=self.format is not None and is_change_format(self.format))
 
-    def reader(self, *, graphs: bool = False) -> MessageReader:
-        """Reads messages by these options."""
-        return MessageReader(self.format, self.time, self.element, self.base, self.limits, graphs=graphs)
+    def reader(self, *, changes: bool) -> Reader:
+        """Reads messages by these options: elements, or changes of graphs."""
+        if changes:
+            return ChangeReader(self.format, self.time, self.base, self.limits)
+        return MessageReader(self.format, self.time, self.element, self.base, self.limits)
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
