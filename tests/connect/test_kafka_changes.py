@@ -84,5 +84,7 @@ def test_upserts_need_keys_and_graphs(cluster: MockKafka) -> None:
     assert "no key" in rejected.reason
     with pytest.raises(ms.OptionError, match="read_changes"):
         engine.read("http://e/s", source)
+    with pytest.raises(ms.OptionError, match="states no time"):
+        engine.read_changes(ms.kafka(cluster.servers, "no-keys", format="turtle", time="prov", upsert=True))
     with pytest.raises(ms.OptionError, match="not for changes"):
         engine.read_changes(ms.kafka(cluster.servers, "no-keys", format="rdfpatch", time="prov"))

@@ -67,11 +67,37 @@ def test_bad_addresses(query: str) -> None:
         ("kafka://h:1/t?color=red", "no option 'color'"),
         ("kafka://u:hunter2@h:1/t", "no user or password"),
         ("kafka://h:1/t?time=rate:5", "not for messages"),
+        ("kafka://[h/t", "cannot be read"),
     ):
         result = CliRunner().invoke(app, ["run", query, "--engine", "embedded", "--stream", f"{STREAM}={source}"])
         assert result.exit_code == 2
         assert said in result.output.replace("\n", " ")
         assert "hunter2" not in result.output
+    secret = "kafka://h:1/t?kafka.sasl.password=hunter2"
+    for options in (["--stream", secret], ["--dataset", secret], ["--stream", f"{STREAM}={secret}&color=red"]):
+        result = CliRunner().invoke(app, ["run", query, "--engine", "embedded", *options])
+        assert result.exit_code == 2
+        assert "hunter2" not in result.output
+
+
+def test_a_run_that_ends_is_kept_once(query: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checkpoints at every turn: what the end brings is no part of the last of them, and is sent by the run after it."""
+    monkeypatch.setattr("millstream.cli.run.embedded._TURN_S", 0.0)
+    # The cluster keeps no numbers of transactions.
+    monkeypatch.setattr("millstream.connect.kafka.sink.Sender.last_number", lambda self: 1 << 40)
+    cluster = MockKafka()
+    command = ["run", query, "--engine", "embedded", "--lateness", "3ms", "--checkpoint", str(tmp_path / "kept")]
+    command += ["--checkpoint-every", "1ms", "--stream", f"{STREAM}=kafka://{cluster.servers}/in?format=ntriples"]
+    command += ["--output", f"kafka://{cluster.servers}/out"]
+    for first in (0, 5):
+        for number in range(first, first + 5):
+            cluster.send("in", triple(1, number), 1 + number)
+        cluster.flush()
+        result = CliRunner().invoke(app, command)
+        assert result.exit_code == 0, result.output
+    sent = [json.loads(message.value())["at_ms"] for message in cluster.messages("out")]
+    # The last three milliseconds may still be overtaken.
+    assert sorted(sent) == list(range(1, 8))
 
 
 def test_secrets_are_in_no_checkpoint(query: str, tmp_path: Path) -> None:
@@ -88,30 +114,33 @@ def test_secrets_are_in_no_checkpoint(query: str, tmp_path: Path) -> None:
     assert b"kafka.client.id" in kept
 
 
-@pytest.mark.slow
-def test_killed_again_and_again(broker: RealKafka, query: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "engine", [pytest.param("embedded", marks=pytest.mark.slow), pytest.param("spark", marks=pytest.mark.long)]
+)
+def test_killed_again_and_again(broker: RealKafka, query: str, tmp_path: Path, engine: str) -> None:
     """The topic of answers is that of a run that never died, whenever the process, or the broker, was killed."""
     chance = random.Random(7)
     messages = [(triple(number % 5, number), 1 + number // 2, number % 2) for number in range(3000)]
-    for topic in ("killed-in", "killed-out", "whole-out"):
-        broker.topic(topic, 2 if topic == "killed-in" else 1)
-    source = f"{STREAM}=kafka://{broker.servers}/killed-in?format=ntriples"
+    given, killed, whole = (f"{engine}-{name}" for name in ("in", "killed", "whole"))
+    for topic in (given, killed, whole):
+        broker.topic(topic, 2 if topic == given else 1)
+    source = f"{STREAM}=kafka://{broker.servers}/{given}?format=ntriples"
 
-    def command(output: str) -> list[str]:
+    def command(output: str, engine: str = engine) -> list[str]:
         options = ["--stream", source, "--output", f"kafka://{broker.servers}/{output}", "--follow", "--idle", "1h"]
         keep = ["--checkpoint", str(tmp_path / output), "--checkpoint-every", "50ms"]
-        return [sys.executable, "-m", "millstream", "run", query, "--engine", "embedded", *options, *keep]
+        return [sys.executable, "-m", "millstream", "run", query, "--engine", engine, *options, *keep]
 
     def send(some: list[tuple[str, int, int]]) -> None:
         for value, at_ms, partition in some:
-            broker.send("killed-in", value, at_ms, partition)
+            broker.send(given, value, at_ms, partition)
         broker.flush()
 
     for place in range(0, len(messages), 500):
-        process = subprocess.Popen(command("killed-out"), stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(command(killed), stderr=subprocess.DEVNULL)
         send(messages[place : place + 250])
-        before, until = len(broker.messages("killed-out")), time.monotonic() + 30
-        while len(broker.messages("killed-out")) == before and time.monotonic() < until:
+        before, until = len(broker.messages(killed)), time.monotonic() + 30
+        while len(broker.messages(killed)) == before and time.monotonic() < until:
             time.sleep(0.05)
         if place == 1000:
             broker.kill()
@@ -120,8 +149,8 @@ def test_killed_again_and_again(broker: RealKafka, query: str, tmp_path: Path) -
         time.sleep(chance.uniform(0, 0.3))
         process.send_signal(signal.SIGKILL)
         process.wait(30)
-    expected = run_through(command("whole-out"), broker, "whole-out", 1000)
-    found = run_through(command("killed-out"), broker, "killed-out", len(expected))
+    expected = run_through(command(whole, "embedded"), broker, whole, 1000)
+    found = run_through(command(killed), broker, killed, len(expected))
     assert len(expected) > 1000
     assert sorted(found) == sorted(expected)
 
@@ -129,7 +158,7 @@ def test_killed_again_and_again(broker: RealKafka, query: str, tmp_path: Path) -
 def run_through(command: list[str], broker: RealKafka, topic: str, least: int) -> list[bytes]:
     """Lets a run go on until there is enough and nothing more comes; gives what the topic has then."""
     found: list[bytes] = []
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(command, stderr=said)
         try:

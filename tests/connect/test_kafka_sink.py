@@ -117,6 +117,18 @@ def test_without_a_checkpoint_answers_are_sent_as_they_come(cluster: MockKafka) 
     ]
 
 
+def test_a_compacted_topic_begins_anew_without_a_position(cluster: MockKafka) -> None:
+    for value in ('"1"', '"1"', '"2"'):
+        sink = KafkaSink(address(cluster.servers, "anew"), ("x", "n"), mode="upsert", key=("x",))
+        sink.open(None)
+        sink.write(table((5, 1, A, value)))
+        sink.commit()
+        sink.close()
+    found = [message for message in cluster.messages("anew") if message.key() == A.encode()]
+    values = [message.value() and json.loads(message.value())["terms"][1] for message in found]
+    assert values == ['"1"', None, '"1"', None, '"2"']
+
+
 def test_what_a_kept_position_covers_is_sent_once(broker: RealKafka) -> None:
     """Stopped at any step between writing and the next commit: the topic has each answer once."""
     for stop in range(4):

@@ -159,9 +159,14 @@ def test_a_silent_lane_holds_the_others_back_for_a_while_only() -> None:
     def lanes(idle_s: float | None) -> Lanes:
         return Lanes(MessageReader("ntriples"), {lane: LaneState(0) for lane in LANES[:2]}, idle_s)
 
-    assert feed(lanes(0.0), Dictionary(), (0, 0, 5)) == [5]
-    assert feed(lanes(60.0), Dictionary(), (0, 0, 5)) == []
-    assert feed(lanes(None), Dictionary(), (0, 0, 5)) == []
+    for idle_s, caught_up, found in ((0.0, True, [5]), (0.0, False, []), (60.0, True, []), (None, True, [])):
+        some = lanes(idle_s)
+        if caught_up:
+            some.catch_up(1)
+        assert feed(some, Dictionary(), (0, 0, 5)) == found
+    some.catch_up(1)
+    some.hear(1)
+    assert feed(some, Dictionary(), (0, 1, 6)) == []
 
 
 def test_positions_that_are_none() -> None:

@@ -88,7 +88,12 @@ class MqttSource:
             number += 1
             inbox.put(Pushed(bytes(message.payload), now_ms(), number, headers=_headers(message)))
 
-        client.on_connect, client.on_message = on_connect, on_message
+        def on_subscribe(client: Any, _: Any, number: Any, reasons: list[Any], properties: Any) -> None:
+            refused = [reason for reason in reasons if reason.is_failure]
+            if refused:
+                inbox.fail(ConnectError(f"{self.name}: the broker refuses the subscription: {refused[0]}"))
+
+        client.on_connect, client.on_message, client.on_subscribe = on_connect, on_message, on_subscribe
         client.connect_timeout = _WAIT_S
         try:
             if is_new:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import threading
 import time as clock
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,9 +68,9 @@ class _Reading:
 
     def close(self) -> None:
         """Nobody wants more of it."""
-        response = self._response
-        if response is not None:
-            response.close()
+        # Closing it would wait for whoever reads.
+        with suppress(AttributeError, OSError):
+            self._response.fp.raw._sock.shutdown(socket.SHUT_RDWR)
 
     def run(self) -> None:
         failed, has_connected = 0, False
@@ -84,9 +86,10 @@ class _Reading:
                     if error.code == 204:
                         self.inbox.end()
                         return
-                    if error.code < 500 and error.code not in (408, 429):
-                        raise ConnectError(f"{self._source.url}: the server says {error.code} {error.reason}") from None
                     failed += 1
+                    can_mend = error.code >= 500 or error.code in (408, 429)
+                    if not can_mend or failed >= (self._source.attempts or failed + 1):
+                        raise ConnectError(f"{self._source.url}: the server says {error.code} {error.reason}") from None
                 except (OSError, http.client.HTTPException, ValueError) as error:
                     failed += 1
                     most = self._source.attempts
@@ -102,10 +105,15 @@ class _Reading:
             clock.sleep(0.02)
 
     def _opened(self) -> Any:
-        headers = {"Accept": "text/event-stream", "User-Agent": "millstream", **self._source.headers}
+        headers = {"Accept": "text/event-stream", "User-Agent": "millstream"}
         if self._last_id is not None:
-            headers["Last-Event-ID"] = self._last_id
-        response = _OPENER.open(urllib.request.Request(self._source.url, headers=headers), timeout=_SILENT_S)
+            # Headers are bytes; ids are UTF-8.
+            headers["Last-Event-ID"] = self._last_id.encode().decode("latin-1")
+        request = urllib.request.Request(self._source.url, headers=headers)
+        for name, value in self._source.headers.items():
+            # Secrets among them are for this server, not for one that it names.
+            request.add_unredirected_header(name, value)
+        response = _OPENER.open(request, timeout=_SILENT_S)
         if response.status == 204:
             raise urllib.error.HTTPError(self._source.url, 204, "No Content", response.headers, None)
         kind = response.headers.get_content_type()

@@ -4,8 +4,8 @@ Every message has the progress of its lane: the largest time up to it. Elements 
 the lane), as far as no lane that counts can still bring anything before them: so what comes out depends on what is in the
 lanes alone, not on when it was fetched. Progress, less the lateness of whoever takes them, is the watermark.
 
-A lane that has ended, or was silent for too long, holds the others back no more. A lane that is new begins where the others
-are. What is held back is a suffix of each lane: a position says how much of each was handed on.
+A lane that has ended, or has had no news for too long, holds the others back no more. A lane that is new begins where the
+others are. What is held back is a suffix of each lane: a position says how much of each was handed on.
 """
 
 from __future__ import annotations
@@ -91,7 +91,8 @@ class Lanes:
         """How far each was read, which may be further than what was handed on."""
         self._next: list[int] = []
         """The offset behind what was read of each."""
-        self._heard_at: list[float] = []
+        self._silent_since: list[float | None] = []
+        """Since when there is nothing more of each; None: there may be."""
         self._ended: list[bool] = []
         self._rank = np.empty(0, np.int64)
         """For each lane its place among all, whenever it came."""
@@ -110,11 +111,16 @@ class Lanes:
             self._states.append(replace(state, progress=begin))
             self._progress.append(begin)
             self._next.append(state.offset)
-            self._heard_at.append(time.monotonic())
+            self._silent_since.append(None)
             self._ended.append(False)
             names = [(lane.topic, lane.partition) for lane in self.lanes]
             self._rank = np.argsort(np.array(sorted(range(len(names)), key=names.__getitem__)))
         return self.lanes.index(lane)
+
+    def catch_up(self, number: int) -> None:
+        """All there is of a lane was read."""
+        if self._silent_since[number] is None:
+            self._silent_since[number] = time.monotonic()
 
     def end(self, number: int) -> None:
         """Nothing more comes of a lane."""
@@ -124,6 +130,10 @@ class Lanes:
     def has_ended(self) -> bool:
         """Whether all of them have, and everything was handed on."""
         return all(self._ended) and not len(self._waiting)
+
+    def hear(self, number: int) -> None:
+        """Something of a lane was fetched."""
+        self._silent_since[number] = None
 
     def waiting(self, number: int) -> int:
         """How many elements of a lane wait for others."""
@@ -156,9 +166,7 @@ class Lanes:
     ) -> None:
         columns, origin = self._reader.encode(messages, dictionary, summary, self._told_once(messages, on_rejected))
         found = _Waiting.of(columns, messages, origin)
-        now = time.monotonic()
         for number in np.unique(messages.lane).tolist():
-            self._heard_at[number] = now
             state = self._states[number]
             if state.taken:
                 # Of its first message some was handed on before.
@@ -239,7 +247,8 @@ class Lanes:
         return min(counting, default=(FOREVER, len(self.lanes)))
 
     def _is_idle(self, number: int, now: float) -> bool:
-        return self._idle_s is not None and now - self._heard_at[number] >= self._idle_s
+        since = self._silent_since[number]
+        return self._idle_s is not None and since is not None and now - since >= self._idle_s
 
     def _placed(self) -> list[LaneState]:
         """For each lane how much was handed on: to go on at the message after it, unless some of it still waits."""

@@ -263,12 +263,8 @@ class MessageReader:
             self._dictionary = dictionary
         scanner.watch(None if faults.is_strict else summary)
         values: list[bytes | None] = messages.values
-        long = self._limits.statement_bytes
-        if faults.refused or max(map(len, filter(None, values)), default=0) > long:
+        if faults.refused:
             values = list(values)
-            for place, value in enumerate(values):
-                if value is not None and len(value) > long:
-                    faults.refuse(place, f"it is longer than {long} bytes")
             for place in faults.refused:
                 values[place] = None
         before, whole = scanner.statements, self.is_whole

@@ -38,6 +38,8 @@ class GraphSource:
 
 def stream_source(text: str) -> StreamSource:
     """`IRI=PATH`; an IRI may hold equals signs, and may stand in angle brackets."""
+    if is_address(text):
+        raise OptionError("--stream kafka://...: write IRI=kafka://..., the stream that the topic is, before it")
     iri, path = _split(text)
     if iri is None:
         raise OptionError(f"--stream {text}: write IRI=PATH, as in --stream http://example.org/taxi=trips.nq")
@@ -80,6 +82,8 @@ def check_path(path: str, option: str, *, may_come: bool = False) -> None:
     if path == STANDARD or (may_come and glob.has_magic(path)):
         return
     if is_address(path):
+        if option == "--dataset":
+            raise OptionError("--dataset kafka://...: topics are streams or changes; use --stream or --changes")
         kafka_source(path)
         return
     try:

@@ -44,8 +44,8 @@ class _Embedded:
         self._lane_set_aside = 0
         self._next_turn = time.monotonic() + _TURN_S
         self._next_checkpoint = 0.0
-        # The state in which the input ended: should more come, a later run goes on as if there had been no end.
-        self._open_end: Saved | None = None
+        self._is_over = False
+        """Whether the input has ended, and the state in which it did is kept."""
         self._arrived = threading.Event()
         self._checkpoint = Checkpoint(run.options) if run.options.checkpoint is not None else None
         saved = self._checkpoint.load() if self._checkpoint is not None else None
@@ -88,9 +88,8 @@ class _Embedded:
         finally:
             # Also when stopped, or when a strict run meets bad data: what was answered is written.
             self._take()
-        if self._checkpoint is not None:
-            self._checkpoint.save(self._open_end or self._state())
-            self._run.settle()
+        if self._checkpoint is not None and not self._is_over:
+            self._keep()
         self._engine.finish()
         self._take()
 
@@ -117,8 +116,10 @@ class _Embedded:
                 self._push(*found)
                 self._turn()
             elif merge.at_open_end:
+                # Should more come, a later run goes on from here, as if there had been no end: nothing is kept after it.
                 self._take()
-                self._open_end = self._state()
+                self._keep()
+                self._is_over = True
                 merge.leave_open(False)
             elif merge.finished:
                 return
@@ -171,9 +172,9 @@ class _Embedded:
             return
         self._next_turn = now + _TURN_S
         self._take()
-        if self._checkpoint is not None and (now >= self._next_checkpoint or self._run.stop.is_set()):
-            self._checkpoint.save(self._state())
-            self._run.settle()
+        is_due = now >= self._next_checkpoint or self._run.stop.is_set()
+        if self._checkpoint is not None and is_due and not self._is_over:
+            self._keep()
             self._next_checkpoint = time.monotonic() + self._options.checkpoint_every_ms / 1000
         self._run.check()
 
@@ -189,6 +190,12 @@ class _Embedded:
         counts.late = found["late"] + self._lane_late
         counts.set_aside = found["rejected"] + self._lane_set_aside
         counts.at_ms = engine.clock_ms if counts.elements or found["changes"] else None
+
+    def _keep(self) -> None:
+        """A checkpoint of everything as it is now; what waited for that may be seen."""
+        assert self._checkpoint is not None
+        self._checkpoint.save(self._state())
+        self._run.settle()
 
     def _state(self) -> Saved:
         """Everything as it is now, which is after everything was taken."""

@@ -113,6 +113,12 @@ class AnswerMessages:
                 except (ValueError, KeyError, TypeError):
                     raise DataError("the topic has messages that no query of ours sent: use one of its own") from None
 
+    def withdrawn(self) -> list[Record]:
+        """Takes back all that the topic has."""
+        found = [Record(key, None, 0, None) for key in self._held]
+        self._held.clear()
+        return found
+
     def _upserts(self, rows: list[tuple[int, int, tuple[str | None, ...]]]) -> list[Record]:
         touched: dict[bytes, int] = {}
         before: dict[bytes, dict[str, int]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 import uuid
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 WAIT_S = 15.0
 """How long servers may take to say what there is."""
+_SAY_AGAIN_S = 60.0
 _LOG = logging.getLogger("millstream.kafka")
 # What the client's own library has to say is for those who ask for it.
 _LIBRARY_LOG = logging.getLogger("millstream.kafka.client")
@@ -36,13 +38,16 @@ class Trouble:
     def __init__(self, name: str) -> None:
         self._name = name
         self._error: KafkaError | None = None
+        self._said = ""
+        self._say_again_at = 0.0
 
     def __call__(self, error: KafkaError) -> None:
         kafka_error = library().KafkaError
         # Servers that are away may come back, and the client waits for them; a refused password stays refused.
         if error.fatal() or error.code() in (kafka_error._AUTHENTICATION, kafka_error._SSL):
             self._error = error
-        else:
+        elif error.str() != self._said or time.monotonic() >= self._say_again_at:
+            self._said, self._say_again_at = error.str(), time.monotonic() + _SAY_AGAIN_S
             _LOG.warning("%s: %s", self._name, error.str())
 
     def check(self) -> None:

@@ -21,7 +21,7 @@ SCHEME = "kafka://"
 CLIENT = "kafka."
 EARLIEST, LATEST = "earliest", "latest"
 _CONFIG = "config"
-_NAMES = ("format", "time", "element", "base", "startingOffsets", "idle", "follow", "upsert", "mode", "key")
+_NAMES = ("format", "time", "element", "base", "startingOffsets", "upsert", "mode", "key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,10 @@ def is_address(path: str) -> bool:
 
 def read_address(text: str) -> tuple[Address, dict[str, str]]:
     """A `kafka://` address, and the options that are not of the client."""
-    parts = urlsplit(text)
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        raise OptionError(f"{SCHEME}...: the address cannot be read; write {SCHEME}host:port/topic") from None
     if parts.username or parts.password:
         raise OptionError(
             f"{SCHEME}...: write no user or password before the host; give kafka.sasl.username, or kafka.config"
@@ -118,7 +121,10 @@ def shown(path: str) -> str:
     """A path as it may be shown and kept: an address without the values of its client options."""
     if not is_address(path):
         return path
-    parts = urlsplit(path)
+    try:
+        parts = urlsplit(path)
+    except ValueError:
+        return f"{SCHEME}..."
     query = "&".join(
         f"{name}=..." if name.startswith(CLIENT) else f"{name}={quote(value, safe=':/,<>{}')}"
         for name, value in parse_qsl(parts.query, keep_blank_values=True)

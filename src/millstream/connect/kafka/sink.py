@@ -57,10 +57,15 @@ class KafkaSink:
             self._sender.transaction(number, rows)
         if self._mode == "upsert":
             self._messages.hold(held_messages(self._at))
+            if not position:
+                # Nothing is known to hold yet: what an earlier run left there is no answer.
+                self._send(self._messages.withdrawn())
 
     def write(self, answers: pa.Table) -> None:
         """Answers in order of time."""
-        records = self._messages.records(answers)
+        self._send(self._messages.records(answers))
+
+    def _send(self, records: list[Record]) -> None:
         assert self._sender is not None
         if self._transactional:
             self._outbox += records

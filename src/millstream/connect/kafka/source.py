@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +17,12 @@ import numpy as np
 
 from millstream.connect.kafka import client
 from millstream.connect.kafka.options import EARLIEST, Address, address, read_address, starting_offsets
-from millstream.errors import OptionError
+from millstream.errors import ConnectError, OptionError
 from millstream.ingest.change_messages import ChangeReader, Upserts, is_change_format
 from millstream.ingest.chunk import Chunk, Want
 from millstream.ingest.columns import Columns
 from millstream.ingest.lanes import Lanes, LaneState, Reader, pack_position, unpack_position
-from millstream.ingest.messages import Lane, MessageReader, Messages
+from millstream.ingest.messages import Lane, MessageReader, Messages, message_time
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.scanning.summary import Summary
 from millstream.rdf import OnRejected, Rejections
@@ -59,6 +59,8 @@ class KafkaSource:
         if self.upsert and not want.changes:
             raise OptionError(f"{self.at.name}: upserts are changes of a graph; use read_changes")
         format, time, base = want.format or self.format, want.time or self.time, want.base or self.base
+        if self.upsert and message_time(time).is_stated:
+            raise OptionError(f"{self.at.name}: a message without a value states no time; use timestamp or header:NAME")
         reader: Reader
         if want.changes and not self.upsert:
             reader = ChangeReader(format, time, base, want.limits)
@@ -216,7 +218,9 @@ class _Reading:
             look_at = time.monotonic() + source.new_partitions_s
             while not lanes.has_ended:
                 if source.follow and time.monotonic() >= look_at:
-                    self._begin(consumer, lanes, True)
+                    # Servers that are away for a while come back.
+                    with suppress(ConnectError):
+                        self._begin(consumer, lanes, True)
                     look_at = time.monotonic() + source.new_partitions_s
                 yield _LaneChunk(lanes, self._poll(consumer, lanes), self._want, upserts)
                 self._hold_back(consumer, lanes)
@@ -252,6 +256,8 @@ class _Reading:
                 self._ends[number] = high
                 if state.offset >= high:
                     lanes.end(number)
+        for gone in (lane for lane in known if (lane.topic, lane.partition) not in self._numbers):
+            raise ConnectError(f"{self._at.name}: partition {gone.partition} of {gone.topic}, which was read, is not there")
         if assigned:
             consumer.incremental_assign(assigned)
 
@@ -272,9 +278,12 @@ class _Reading:
         polled: list[Any] = [first, *consumer.consume(_TOGETHER, 0)]
         found = [message for message in polled if message.error() is None]
         if len(found) < len(polled):
+            # In order: what a partition says of its end holds until it brings something.
             for message in polled:
                 if message.error() is not None:
                     self._hear(message, lanes)
+                else:
+                    lanes.hear(self._numbers[message.topic(), message.partition()])
         if not found:
             return None
         if len(self._at.topics) == 1:
@@ -282,6 +291,9 @@ class _Reading:
             places = [of_partition[message.partition()] for message in found]
         else:
             places = [self._numbers[message.topic(), message.partition()] for message in found]
+        if len(found) == len(polled):
+            for number in set(places):
+                lanes.hear(number)
         messages = messages_of(lanes.lanes, places, found)
         return self._up_to_ends(messages, lanes) if self._ends else messages
 
@@ -301,6 +313,8 @@ class _Reading:
         error = message.error()
         number = self._numbers.get((message.topic(), message.partition()))
         if error.code() == client.library().KafkaError._PARTITION_EOF:
+            if number is not None:
+                lanes.catch_up(number)
             if number is not None and number in self._ends:
                 lanes.end(number)
         elif not error.retriable():

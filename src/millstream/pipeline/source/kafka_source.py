@@ -86,6 +86,22 @@ class Ranges(InputPartition):
         super().__init__((ranges, idle, ended))
 
 
+def shared(waiting: list[int], most: int) -> list[int]:
+    """How many each may have of so many: all alike, as long as there is something left.
+
+    >>> shared([5, 100, 100], 45)
+    [5, 20, 20]
+    """
+    found = [0] * len(waiting)
+    while most > 0 and (some := [i for i, count in enumerate(waiting) if found[i] < count]):
+        each = max(1, most // len(some))
+        for i in some:
+            more = min(each, waiting[i] - found[i], most)
+            found[i] += more
+            most -= more
+    return found
+
+
 class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """An offset: partitions as [topic, partition, next offset, lane, idle], those that are new with the offset of their
     first message, the run that has ended, the job.
@@ -121,23 +137,18 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._all = self._ends()
         ends = self._all if self._all is not None else self._look()
         known = {(topic, partition): (offset, lane, idle) for topic, partition, offset, lane, idle in start["partitions"]}
-        moved, left, complete = [], options.max_offsets, True
-        for (topic, partition), (offset, lane, idle) in known.items():
-            end = max(offset, ends.get((topic, partition), offset))
-            taken = min(end, offset + left)
-            left -= taken - offset
-            complete &= taken == end
-            idle = self._is_idle(lane, taken > offset, idle)
-            moved.append([topic, partition, taken, lane, idle])
+        places = [[*place, offset, lane, idle] for place, (offset, lane, idle) in known.items()]
         new = []
         for topic, partition in sorted(set(ends) - set(known)):
             first = self._first_offset(topic, partition, start["begun"])
             new.append([topic, partition, first])
-            taken = min(max(first, ends[topic, partition]), first + left)
-            left -= taken - first
-            complete &= taken >= ends[topic, partition]
-            self._heard[len(moved)] = time.monotonic()
-            moved.append([topic, partition, taken, len(moved), False])
+            places.append([topic, partition, first, len(places), False])
+        waiting = [max(0, ends.get((place[0], place[1]), 0) - place[2]) for place in places]
+        shares = shared(waiting, options.max_offsets)
+        complete, moved = shares == waiting, []
+        for (topic, partition, offset, lane, idle), share, count in zip(places, shares, waiting, strict=True):
+            # One that waits for its share is not silent.
+            moved.append([topic, partition, offset + share, lane, self._is_idle(lane, count > 0, idle)])
         has_more = [m[2] for m in moved] != [known.get((m[0], m[1]), (None, 0, False))[0] for m in moved]
         ended = "" if has_more else start["ended"]
         if options.end and complete and ended != options.run:
