@@ -27,7 +27,7 @@ from millstream.errors import MillstreamError
 from millstream.ingest import chunks_of, quads_of
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.language import algebra as a
-from millstream.language import parse_query
+from millstream.plan.passes import query_of
 from millstream.server.durable import commands as c
 from millstream.server.durable.commands import Numbered, unpacked
 from millstream.server.durable.state import dataset_want
@@ -126,7 +126,7 @@ TOO_MUCH_MEMORY = "the query needs more memory than a one-off query may; ask for
 
 def _evaluated(store: ox.Store, asked: dict[str, Any]) -> tuple[str, Iterator[Any]]:
     text, accept = asked["query"], asked["accept"]
-    query = parse_query(text)
+    query = query_of(text)
     if query.windows:
         raise ServerError("this query reads streams: register it with POST /queries, and it answers as they come.")
     if _names_service(query.pattern):
