@@ -54,7 +54,8 @@ def run(
         list[str], typer.Argument(metavar="QUERY.rq", help="Files with a query each; - reads standard input.")
     ],
     stream: Annotated[
-        list[str] | None, _option("IRI=PATH", "Where the elements of a stream are: a file, folder, glob or -. Repeatable.")
+        list[str] | None,
+        _option("IRI=PATH", "Where the elements of a stream are: a file, folder, glob, - or kafka://. Repeatable."),
     ] = None,
     dataset: Annotated[
         list[str] | None, _option("[GRAPH=]PATH", "RDF loaded first, into the default graph or a named one. Repeatable.")
