@@ -55,7 +55,7 @@ def run(
     ],
     stream: Annotated[
         list[str] | None,
-        _option("IRI=PATH", "Where the elements of a stream are: a file, folder, glob, - or kafka://. Repeatable."),
+        _option("IRI=PATH", "Elements of a stream: a file, folder, glob, - or kafka://host/topic. Repeatable."),
     ] = None,
     dataset: Annotated[
         list[str] | None, _option("[GRAPH=]PATH", "RDF loaded first, into the default graph or a named one. Repeatable.")
