@@ -21,6 +21,8 @@ from millstream.pipeline.runtime import broadcast
 from tests.pipeline.simulation import Row
 
 pytest.importorskip("grpc", reason="Spark Connect needs pyspark[connect]")
+# Each starts a server, and all servers listen on one port.
+pytestmark = pytest.mark.xdist_group("connect")
 
 STREAM = "http://e/s"
 JOIN = "SELECT CHANGES * { STREAM <http://e/s> [RANGE 3s] { ?a <http://e/p> ?b . ?b <http://e/q> ?c } ?c <http://e/r> ?d }"
