@@ -26,6 +26,10 @@ def missing() -> str | None:
     for program in ("java", "mvn"):
         if shutil.which(program) is None and not (program == "mvn" and JARS.is_dir()):
             return f"a broker needs {program}"
+    try:
+        fetch_jars()
+    except (subprocess.SubprocessError, OSError) as error:
+        return f"the jars of a broker cannot be fetched ({error})"
     return None
 
 
