@@ -17,7 +17,7 @@ from pathlib import Path
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from examples.kafka.broker import HERE, Broker, missing
+from examples.kafka.broker import HERE, JARS, Broker, missing
 
 READINGS, ANSWERS = "readings", "hot-rooms"
 STREAM = "http://example.org/readings"
@@ -63,6 +63,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--engine", default="embedded", choices=("embedded", "spark"))
     options = parser.parse_args()
+    if not JARS.is_dir():
+        print("fetching a Kafka broker, 43 MB, once ...", flush=True)
     if (reason := missing()) is not None:
         sys.exit(f"{reason}: apt-get install default-jre-headless maven")
     with tempfile.TemporaryDirectory() as folder:
