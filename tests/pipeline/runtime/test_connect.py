@@ -114,7 +114,8 @@ def write_input(folder: Path) -> None:
 def test_a_connect_session_gives_the_answers_of_one_engine(tmp_path: Path) -> None:
     write_input(tmp_path)
     command = [sys.executable, "-c", SCRIPT, str(tmp_path), json.dumps(CASES), KEPT]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (tmp_path / "found.json").exists(), ran.stderr
     found: dict[str, Any] = json.loads((tmp_path / "found.json").read_text())
     for case, query in CASES.items():
