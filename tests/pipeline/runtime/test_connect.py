@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -23,9 +21,6 @@ from millstream.pipeline.runtime import broadcast
 from tests.pipeline.simulation import Row
 
 pytest.importorskip("grpc", reason="Spark Connect needs pyspark[connect]")
-# Each starts a server, and all servers listen on one port: one after another, each when the one before has let go of it.
-pytestmark = [pytest.mark.xdist_group("connect"), pytest.mark.usefixtures("free_port")]
-_PORT = 15002
 
 STREAM = "http://e/s"
 JOIN = "SELECT CHANGES * { STREAM <http://e/s> [RANGE 3s] { ?a <http://e/p> ?b . ?b <http://e/q> ?c } ?c <http://e/r> ?d }"
@@ -183,21 +178,8 @@ configuration:
 """
 
 
-@pytest.fixture
-def free_port() -> None:
-    until = time.monotonic() + 120
-    while True:
-        with socket.socket() as found:
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                found.bind(("0.0.0.0", _PORT))
-                return
-            except OSError:
-                assert time.monotonic() < until, f"somebody listens on port {_PORT}"
-        time.sleep(0.5)
-
-
-@pytest.mark.slow
+# Its server has the same port as the one above, which lets go of it late.
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_continuous_queries_are_tables_of_a_declarative_pipeline(tmp_path: Path) -> None:
     pytest.importorskip("yaml", reason="declarative pipelines need pyspark[pipelines]")
