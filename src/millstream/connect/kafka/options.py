@@ -133,6 +133,14 @@ def shown(path: str) -> str:
     return f"{SCHEME}{host}{parts.path}" + (f"?{query}" if query else "")
 
 
+def first_offset(given: str | Mapping[str, Mapping[int, int]], topic: str, partition: int, low: int, high: int) -> int:
+    """Where a partition that has the messages from `low` up to `high` is begun, by what `starting_offsets` gave."""
+    if isinstance(given, str):
+        return low if given == EARLIEST else high
+    offset = given.get(topic, {}).get(partition, -2)
+    return low if offset == -2 else high if offset == -1 else offset
+
+
 def starting_offsets(given: object) -> str | dict[str, dict[int, int]]:
     """`earliest`, `latest`, or for each topic and partition an offset (-2 earliest, -1 latest), as Spark has it."""
     if given in (EARLIEST, LATEST):

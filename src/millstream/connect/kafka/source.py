@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from millstream.connect.kafka import client
-from millstream.connect.kafka.options import EARLIEST, Address, address, read_address, starting_offsets
+from millstream.connect.kafka.options import EARLIEST, Address, address, first_offset, read_address, starting_offsets
 from millstream.errors import ConnectError, OptionError
 from millstream.ingest.change_messages import ChangeReader, Upserts, is_change_format
 from millstream.ingest.chunk import Chunk, Want
@@ -247,7 +247,8 @@ class _Reading:
             low, high = client.ends(consumer, self._at, topic, partition)
             state = known.get(lane)
             if state is None:
-                begin = low if goes_on else self._first_offset(topic, partition, low, high)
+                given = EARLIEST if goes_on else self._source.starting_offsets
+                begin = first_offset(given, topic, partition, low, high)
                 state = LaneState(begin, seen=begin)
             number = lanes.add(lane, state)
             self._numbers[topic, partition] = number
@@ -260,13 +261,6 @@ class _Reading:
             raise ConnectError(f"{self._at.name}: partition {gone.partition} of {gone.topic}, which was read, is not there")
         if assigned:
             consumer.incremental_assign(assigned)
-
-    def _first_offset(self, topic: str, partition: int, low: int, high: int) -> int:
-        given = self._source.starting_offsets
-        if isinstance(given, str):
-            return low if given == EARLIEST else high
-        offset = given.get(topic, {}).get(partition, -2)
-        return low if offset == -2 else high if offset == -1 else offset
 
     # Messages ---------------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from millstream.connect.kafka import client
-from millstream.connect.kafka.options import Address, starting_offsets
+from millstream.connect.kafka.options import Address, first_offset, starting_offsets
 from millstream.connect.kafka.source import messages_of
 from millstream.errors import ConnectError
 from millstream.ingest.messages import Lane
@@ -52,11 +52,7 @@ class Topics:
     def first_offset(self, topic: str, partition: int, given: Any) -> int:
         """Where to begin a partition."""
         low, high = client.ends(self._consumer, self._at, topic, partition)
-        found = starting_offsets(given)
-        if isinstance(found, str):
-            return low if found == "earliest" else high
-        offset = found.get(topic, {}).get(partition, -2)
-        return low if offset == -2 else high if offset == -1 else offset
+        return first_offset(starting_offsets(given), topic, partition, low, high)
 
 
 @lru_cache(maxsize=8)

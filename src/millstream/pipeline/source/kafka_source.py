@@ -46,7 +46,6 @@ class TopicOptions:
     pack: str = ""
     source: int = 0
     dead_letter: str | None = None
-    changes: bool = False
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> TopicOptions:
