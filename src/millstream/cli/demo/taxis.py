@@ -140,8 +140,9 @@ class Told:
 
     def trigger(self, answers: DataFrame, number: int) -> None:
         """What Spark calls with the answers of a trigger, which are found when they are asked for."""
-        before = self.failed_tasks
-        if number >= KILLED_IN and not before and can_be_seen():
+        # Another master, which the environment may name, need not try a task again.
+        tries_again = self._spark.sparkContext.master == MASTER and can_be_seen()
+        if number >= KILLED_IN and tries_again and not self.failed_tasks:
             with Killing(lambda: self.failed_tasks > 0) as killing:
                 rows = answers.collect()
         else:
