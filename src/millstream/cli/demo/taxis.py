@@ -131,7 +131,6 @@ class Told:
         self._status = status
         self.query: StreamingQuery | None = None
         self.changes: Counter[Change] = Counter()
-        self._cells: Counter[int] = Counter()
         self._say(1)
 
     def _say(self, number: int) -> None:
