@@ -171,6 +171,36 @@ def test_answers_to_a_topic_once(spark: SparkSession, broker: RealKafka, tmp_pat
     assert all(rows == sorted(rows) for rows in for_key.values())
 
 
+@pytest.mark.slow
+def test_a_compacted_topic_is_the_answer_set(spark: SparkSession, broker: RealKafka, tmp_path: Path) -> None:
+    """Answers that are there several times, in many triggers, of a job that is stopped and goes on; another was there."""
+    broker.topic("bag-in", 1)
+    broker.topic("bag-out", 2)
+    broker.send("bag-out", None, 1, key="nobody")
+    old = {"at_ms": 1, "weight": 1, "bindings": {}, "terms": ["<http://e/old>"]}
+    broker.send("bag-out", json.dumps(old), 1, key="<http://e/old>")
+    text = f"SELECT CHANGES ?s WHERE {{ STREAM <{STREAM}> [RANGE 20ms] {{ ?s <http://e/p> ?o }} }}"
+    source = pipeline.kafka("bag-in", servers=broker.servers, format="ntriples", maxOffsetsPerTrigger=25)
+    chance = random.Random(7)
+    for run in range(2):
+        for number in range(60):
+            value = f'<http://e/{chance.randrange(4)}> <http://e/p> "{number}" .'
+            broker.send("bag-in", value, 1 + 60 * run + number)
+        broker.flush()
+        answers = pipeline.continuous(text, streams={STREAM: source}, spark=spark)
+        writer = pipeline.to_kafka(answers, "bag-out", "upsert", key="s", servers=broker.servers, partitions=2)
+        writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint"))
+        writer.trigger(availableNow=True).start().awaitTermination()
+        engine = ms.Engine()
+        query = engine.register(text)
+        engine.read(STREAM, ms.kafka(broker.servers, "bag-in", format="ntriples"))
+        held = {m.key().decode(): m.value() for m in broker.messages("bag-out")}
+        found = {key: json.loads(value)["weight"] for key, value in held.items() if value is not None}
+        assert found == Counter(str(row["s"]) for row in query.solutions())
+        assert max(found.values()) > 1
+    assert held["<http://e/old>"] is None
+
+
 def test_options_that_cannot_be(spark: SparkSession) -> None:
     with pytest.raises(ms.OptionError, match="servers are missing"):
         pipeline.kafka("t")
