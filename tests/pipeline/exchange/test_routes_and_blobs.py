@@ -257,7 +257,7 @@ def test_lateness_holds_time_back() -> None:
     clock.advance()
     assert clock.point == (7, 0)
     seen = clock.see([chunk(0, 1, 6, 8)])
-    assert seen[0].late_before_ms == 7
+    assert seen[0].before_ms == 12
 
 
 def test_at_a_rate_times_follow_from_the_elements_before() -> None:

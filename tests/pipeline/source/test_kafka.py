@@ -142,6 +142,45 @@ def test_changes_as_the_embedded_engine_reads_them(spark: SparkSession, cluster:
     assert len(plain) > 5
 
 
+def test_states_of_keys_as_the_embedded_engine_reads_them(spark: SparkSession, cluster: MockKafka, tmp_path: Path) -> None:
+    """As a topic and as rows that somebody else read; messages without a value, without a key, out of order."""
+    chance = random.Random(6)
+    for number in range(60):
+        key = chance.randrange(4)
+        lines = [f'<http://e/{chance.randrange(3)}> <http://e/q> "{chance.randrange(2)}" .' for _ in range(2)]
+        value = None if chance.random() < 0.2 else "\n".join(lines[: chance.randrange(1, 3)])
+        at_ms = max(1, number - chance.randrange(3))
+        cluster.send("states", value, at_ms, key % 2, key=None if number % 20 == 9 else str(key))
+    cluster.flush()
+    text = "SELECT CHANGES ?s (COUNT(*) AS ?n) WHERE { ?s <http://e/q> ?x } GROUP BY ?s"
+    engine = ms.Engine()
+    query = engine.register(text)
+    engine.read_changes(ms.kafka(cluster.servers, "states", format="ntriples", upsert=True))
+    engine.finish()
+    expected = Counter(zip(*(column.to_pylist() for column in query.take_table().columns), strict=True))
+    assert len(engine.rejected()) == 3
+    source = pipeline.kafka("states", servers=cluster.servers, format="ntriples", upsert=True, maxOffsetsPerTrigger=17)
+    letters = tmp_path / "letters"
+    answers = pipeline.continuous(text, streams={}, changes={None: source}, once=True, dead_letter=str(letters), spark=spark)
+    assert answers_of(answers, tmp_path / "checkpoint") == expected
+    reasons = [json.loads(line)["reason"] for path in letters.glob("*.jsonl") for line in path.read_text().splitlines()]
+    assert len(reasons) == 3
+    assert "no key" in reasons[0]
+    rows = [
+        (m.topic(), m.partition(), m.offset(), m.timestamp()[1] / 1000, m.key(), None if m.value() is None else m.value())
+        for m in cluster.messages("states")
+    ]
+    schema = "topic string, partition int, offset long, at double, key binary, value binary"
+    frame = spark.createDataFrame(rows, schema).selectExpr("*", "timestamp_seconds(at) AS timestamp").drop("at")
+    framed = pipeline.messages(frame.repartition(2, "partition"), format="ntriples", upsert=True)
+    found = pipeline.continuous(text, streams={}, changes={None: framed}, spark=spark)
+    assert Counter(tuple(row) for row in found.collect()) == expected
+    with pytest.raises(ms.OptionError, match="columns key"):
+        pipeline.messages(frame.drop("key"), format="ntriples", upsert=True)
+    with pytest.raises(ms.OptionError, match="give them as changes"):
+        pipeline.continuous(JOIN, streams={STREAM: framed}, spark=spark)
+
+
 @pytest.mark.slow
 def test_answers_to_a_topic_once(spark: SparkSession, broker: RealKafka, tmp_path: Path) -> None:
     """A job that is stopped behind a batch Spark does not know of yet sends nothing twice."""

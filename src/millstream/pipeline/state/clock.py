@@ -139,8 +139,7 @@ class Clock:
             rate = self._rates[header.source]
             before_ms = before_trigger[header.source].get(header.part >> LANE_BITS)
             reference = lane.largest_ms if self._ordered[header.source] else before_ms
-            late_before_ms = None if reference is None else reference - self._lateness_ms
-            seen.append(Seen(part, base[header.source], rate, late_before_ms))
+            seen.append(Seen(part, base[header.source], rate, reference))
             if header.elements:
                 self._bring(source, lane, header, seen[-1])
         return seen
@@ -153,7 +152,8 @@ class Clock:
             assert header.largest_ms is not None
             largest = header.largest_ms
             pairs = zip(header.least_ms, header.least_element, strict=True)
-            least = [(t, seen.part, e) for t, e in pairs if seen.late_before_ms is None or t >= seen.late_before_ms]
+            floor_ms = FIRST_OF_ALL if seen.before_ms is None else seen.before_ms - self._lateness_ms
+            least = [(t, seen.part, e) for t, e in pairs if t >= floor_ms]
         else:
             ends = np.array([header.first, header.first + header.elements - 1]) + seen.base
             first, largest = times_at_rate(ends, seen.rate).tolist()
@@ -222,7 +222,8 @@ class Seen:
     """A number for its part that no other part has, which orders them."""
     base: int
     rate: Fraction | None
-    late_before_ms: int | None
+    before_ms: int | None
+    """How far its lane had come before it; None: nothing had come."""
 
 
 def times_of(batch: pa.RecordBatch, chunk: Ids, seen: Sequence[Seen]) -> Ids:
