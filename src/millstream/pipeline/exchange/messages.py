@@ -20,7 +20,7 @@ from pyspark import TaskContext
 from millstream.errors import DataError
 from millstream.ingest.columns import Columns, Ids
 from millstream.ingest.lanes import Reader
-from millstream.ingest.messages import Headers, Lane, Messages
+from millstream.ingest.messages import Headers, Lane, Messages, texts_of
 from millstream.ingest.upserts import keys_of
 from millstream.pipeline.datasets.change_files import of_known_graphs
 from millstream.pipeline.exchange.packing import BEGINS, Packer, packer_for
@@ -145,8 +145,8 @@ def lane_of(topic: str, partition: int, topics: Sequence[str] = ()) -> int:
 def _columns(batch: pa.RecordBatch, lanes: list[Lane], lane: Ids, offset: Ids) -> Messages:
     names = set(batch.schema.names)
     values: Any = batch.column("value")
-    if not pa.types.is_binary(values.type):
-        values = values.cast(pa.binary())
+    if not pa.types.is_large_binary(values.type):
+        values = values.cast(pa.large_binary())
     keys = batch.column("key") if "key" in names else None
     headers = batch.column("headers") if "headers" in names else None
 
@@ -158,7 +158,7 @@ def _columns(batch: pa.RecordBatch, lanes: list[Lane], lane: Ids, offset: Ids) -
         found = None if headers is None else headers[place].as_py()
         return [(str(each["key"]), each["value"]) for each in found or ()]
 
-    return Messages(lanes, lane, offset, values.to_pylist(), _timestamps(batch), key_of, headers_of)
+    return Messages(lanes, lane, offset, texts_of(values), _timestamps(batch), key_of, headers_of)
 
 
 def _timestamps(batch: pa.RecordBatch) -> Ids:
