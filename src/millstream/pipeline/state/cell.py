@@ -241,8 +241,7 @@ class Cell:
     def _due(self) -> Rows:
         """What can no longer be overtaken, in order; the rest stays."""
         held = self._held
-        at_ms, source = self.clock.point
-        due = (held["at_ms"] < at_ms) | ((held["at_ms"] == at_ms) & (held["source"] <= source))
+        due = self.clock.is_due(held["at_ms"], held["source"], held["part"])
         if due.all():
             found, self._held = held, no_rows()
         else:
@@ -351,7 +350,9 @@ class Cell:
                 at_ms, part, element = clock.first
                 found.append((at_ms, number, part, element))
         first = min(found, default=None)
-        return first if first is not None and first[:2] <= self.clock.point else None
+        if first is None or not self.clock.is_due(*(np.array([number]) for number in first[:3])).all():
+            return None
+        return first
 
     def _finish(self) -> None:
         for source, clock in zip(self._spec.sources, self.clock.sources, strict=True):
