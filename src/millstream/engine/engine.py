@@ -367,6 +367,28 @@ class Engine:
             "terms": self._core.dictionary.stats()["live"],
         }
 
+    @serialised
+    def _repr_html_(self) -> str:
+        from millstream.engine.output.notebook import engine_html
+
+        self._core.catch_up_all()
+        registry, totals = self._core.registry, self._core.totals
+        streams = [(stream.iri, stream.elements, stream.triples, stream.kept) for stream in self._core.streams.values()]
+        graphs = [(name or "the default graph", size) for name, size in self.graph_store.sizes().items()]
+        queries = [
+            (query.name or " ".join(query.text.split())[:80], query.output, query.emitted, query.pending)
+            for query in registry.queries
+        ]
+        title = f"engine at {self.clock_ms:,} ms · late {totals['late']:,} · rejected {totals['rejected']:,}"
+        return engine_html(
+            title,
+            {
+                "streams": (["elements", "triples", "kept"], streams),
+                "datasets": (["triples"], graphs),
+                "queries": (["output", "answers", "pending"], queries),
+            },
+        )
+
     # Snapshots --------------------------------------------------------------------------------------------------------
 
     @serialised
