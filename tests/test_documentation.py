@@ -8,6 +8,7 @@ In README.md and below docs/:
 - `shell` blocks are run where there is a server to type them at (tests/server/test_protocol_page.py), `toml` and `ini`
   blocks are files;
 - `console` blocks are commands after `$` with what they write to standard output and standard error, in that order;
+- `check` blocks are SPECs that pass;
 - links point at files that exist.
 """
 
@@ -29,9 +30,11 @@ from typer.testing import CliRunner
 from millstream.cli.main import app
 from millstream.errors import QueryError
 from millstream.language import parse_query
+from millstream.testing import check
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES += sorted((ROOT / "examples").rglob("*.md"))
 
 _FENCED = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
@@ -119,6 +122,11 @@ def test_a_command_that_is_shown_writes_what_is_shown(block: Block, monkeypatch:
         assert said.rstrip() == shown.rstrip()
 
 
+@pytest.mark.parametrize("block", blocks("check"))
+def test_a_spec_that_is_shown_passes(block: Block) -> None:
+    check(block.text)
+
+
 @pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in PAGES])
 def test_links_lead_to_files(page: Path) -> None:
     targets = [target for target in _LINK.findall(page.read_text("utf-8")) if "://" not in target]
@@ -128,7 +136,7 @@ def test_links_lead_to_files(page: Path) -> None:
 
 @pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in PAGES])
 def test_every_block_says_what_it_is(page: Path) -> None:
-    known = {"", "python", "text", "sparql", "sparql lenient", "sparql refused", "console", "shell", "toml", "ini"}
+    known = {"", "python", "text", "sparql", "sparql lenient", "sparql refused", "check", "console", "shell", "toml", "ini"}
     assert {block.kind for block in blocks_of(page)} <= known
 
 
