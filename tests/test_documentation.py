@@ -8,7 +8,7 @@ In README.md and below docs/:
 - `shell` blocks are run where there is a server to type them at (tests/server/test_protocol_page.py), `toml` and `ini`
   blocks are files;
 - `console` blocks are commands after `$` with what they write to standard output and standard error, in that order;
-- links point at files that exist.
+- links point at files that exist, and at headings that these have; `make docs` asks the same of the site.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ from millstream.errors import QueryError
 from millstream.language import parse_query
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / ".github").rglob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 _FENCED = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+_LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
+_HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,13 @@ def blocks_of(page: Path) -> list[Block]:
     return found
 
 
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
 def blocks(*kinds: str) -> list[Any]:
     return [
-        pytest.param(block, id=f"{page.name}:{block.line}")
+        pytest.param(block, id=f"{name_of(page)}:{block.line}")
         for page in PAGES
         for block in blocks_of(page)
         if block.kind in kinds
@@ -68,7 +73,7 @@ def blocks(*kinds: str) -> list[Any]:
 
 
 def pages_with(kind: str) -> list[Any]:
-    return [pytest.param(page, id=page.name) for page in PAGES if any(b.kind == kind for b in blocks_of(page))]
+    return [pytest.param(page, id=name_of(page)) for page in PAGES if any(b.kind == kind for b in blocks_of(page))]
 
 
 @pytest.mark.parametrize("page", pages_with("python"))
@@ -87,7 +92,7 @@ def test_the_python_of_a_page_runs_and_prints_what_is_shown(
         with contextlib.redirect_stdout(printed):
             exec(code, namespace)
         shown = behind.text if behind is not None and behind.kind == "text" and behind.follows else ""
-        assert printed.getvalue() == shown, f"{page.name}, line {block.line}"
+        assert printed.getvalue() == shown, f"{name_of(page)}, line {block.line}"
 
 
 @pytest.mark.parametrize("block", blocks("sparql"))
@@ -119,14 +124,37 @@ def test_a_command_that_is_shown_writes_what_is_shown(block: Block, monkeypatch:
         assert said.rstrip() == shown.rstrip()
 
 
-@pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in PAGES])
-def test_links_lead_to_files(page: Path) -> None:
-    targets = [target for target in _LINK.findall(page.read_text("utf-8")) if "://" not in target]
-    missing = [target for target in targets if not (page.parent / target).exists()]
+def anchors(page: Path) -> set[str]:
+    """What links to headings of a page are made of, as GitHub and the site make it."""
+    text = _FENCED.sub("", page.read_text("utf-8"))
+    headings = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading) for heading in _HEADING.findall(text))
+    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=name_of(page)) for page in PAGES])
+def test_links_lead_to_files_and_headings(page: Path) -> None:
+    missing = []
+    for target, anchor in _LINK.findall(_FENCED.sub("", page.read_text("utf-8"))):
+        # What lies above the project is GitHub's own: the state of a workflow.
+        if "://" in target or target.startswith(("mailto:", "../../actions/")):
+            continue
+        there = page.parent / target if target else page
+        if not there.exists() or (anchor and anchor not in anchors(there)):
+            missing.append(f"{target}#{anchor}")
     assert missing == []
 
 
-@pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in PAGES])
+def test_what_the_site_names_is_there() -> None:
+    from docs.making.site import OUTSIDE
+
+    _, _, nav = (ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:\n")
+    named = re.findall(r"([\w/.-]+\.md)$", nav, re.MULTILINE)
+    outside = {uri: ROOT / name for name, uri in OUTSIDE.items()}
+    assert len(set(named)) == len(named)
+    assert [uri for uri in named if not outside.get(uri, ROOT / "docs" / uri).exists()] == []
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=name_of(page)) for page in PAGES])
 def test_every_block_says_what_it_is(page: Path) -> None:
     known = {"", "python", "text", "sparql", "sparql lenient", "sparql refused", "console", "shell", "toml", "ini"}
     assert {block.kind for block in blocks_of(page)} <= known
