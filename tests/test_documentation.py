@@ -3,7 +3,7 @@
 In README.md and below docs/:
 
 - `python` blocks of a page run in order in one namespace, in an empty folder; a `text` block right behind one is what
-  it prints, and a block without one prints nothing;
+  it prints, and a block without one prints nothing; `python kafka` is one that finds a broker at localhost:9092;
 - `sparql` blocks are read without a warning, `sparql lenient` ones with a warning, `sparql refused` ones not at all;
 - `shell` blocks are run where there is a server to type them at (tests/server/test_protocol_page.py), `toml` and `ini`
   blocks are files;
@@ -14,6 +14,7 @@ In README.md and below docs/:
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import re
 import shlex
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
 from typer.testing import CliRunner
 
 from millstream.cli.main import app
@@ -72,11 +74,28 @@ def blocks(*kinds: str) -> list[Any]:
     ]
 
 
-def pages_with(kind: str) -> list[Any]:
-    return [pytest.param(page, id=name_of(page)) for page in PAGES if any(b.kind == kind for b in blocks_of(page))]
+def pages_with(*kinds: str) -> list[Any]:
+    return [pytest.param(page, id=name_of(page)) for page in PAGES if any(b.kind in kinds for b in blocks_of(page))]
 
 
-@pytest.mark.parametrize("page", pages_with("python"))
+@functools.cache
+def broker() -> str:
+    """The address of a broker, where the topic `readings` has three messages."""
+    producer = Producer({"bootstrap.servers": "none", "test.mock.num.brokers": 1})
+    [server] = producer.list_topics(timeout=10).brokers.values()
+    for sensor, degrees, at_ms in [("s1", 21, 1000), ("s1", 35, 4000), ("s2", 31, 6000)]:
+        text = f"<http://example.org/{sensor}> <http://example.org/shows> {degrees} ."
+        producer.produce("readings", text, partition=0, timestamp=at_ms)
+    assert producer.flush(10) == 0
+    _BROKERS.append(producer)
+    return f"{server.host}:{server.port}"
+
+
+_BROKERS: list[Producer] = []
+"""A broker lives as long as its client."""
+
+
+@pytest.mark.parametrize("page", pages_with("python", "python kafka"))
 def test_the_python_of_a_page_runs_and_prints_what_is_shown(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,11 +103,12 @@ def test_the_python_of_a_page_runs_and_prints_what_is_shown(
     namespace: dict[str, Any] = {"__name__": "__main__"}
     found = blocks_of(page)
     for block, behind in zip(found, [*found[1:], None], strict=True):
-        if block.kind != "python":
+        if block.kind not in ("python", "python kafka"):
             continue
         printed = io.StringIO()
         # Padded, so that a traceback shows the page's own line numbers.
-        code = compile("\n" * block.line + block.text, str(page), "exec")
+        text = block.text.replace("localhost:9092", broker()) if block.kind == "python kafka" else block.text
+        code = compile("\n" * block.line + text, str(page), "exec")
         with contextlib.redirect_stdout(printed):
             exec(code, namespace)
         shown = behind.text if behind is not None and behind.kind == "text" and behind.follows else ""
@@ -114,6 +134,7 @@ def test_a_query_shown_as_refused_is_refused(block: Block) -> None:
 @pytest.mark.parametrize("block", blocks("console"))
 def test_a_command_that_is_shown_writes_what_is_shown(block: Block, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
+    Path("build").mkdir(exist_ok=True)  # where commands that are shown write
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
         program, *arguments = shlex.split(command)
@@ -156,7 +177,19 @@ def test_what_the_site_names_is_there() -> None:
 
 @pytest.mark.parametrize("page", [pytest.param(page, id=name_of(page)) for page in PAGES])
 def test_every_block_says_what_it_is(page: Path) -> None:
-    known = {"", "python", "text", "sparql", "sparql lenient", "sparql refused", "console", "shell", "toml", "ini"}
+    known = {
+        "",
+        "python",
+        "python kafka",
+        "text",
+        "sparql",
+        "sparql lenient",
+        "sparql refused",
+        "console",
+        "shell",
+        "toml",
+        "ini",
+    }
     assert {block.kind for block in blocks_of(page)} <= known
 
 

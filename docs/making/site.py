@@ -27,7 +27,7 @@ OUTSIDE = {
 _LINK = re.compile(
     r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|!\[[^\]]*\]\([^)]*\))*)\]\((?P<target>[^)\s#]*)(?P<anchor>#[^)\s]*)?\)"
 )
-_FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+_FENCED = re.compile(r"^```(\w*)[^\n]*(\n.*?^```)$", re.DOTALL | re.MULTILINE)
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -62,7 +62,8 @@ def relinked(markdown: str, lies: Path, uri: str, is_page: Any) -> str:
     parts = []
     end = 0
     for block in _FENCED.finditer(markdown):
-        parts += [_LINK.sub(link, markdown[end : block.start()]), block[0]]
+        # What a block says to the tests is no word to MkDocs.
+        parts += [_LINK.sub(link, markdown[end : block.start()]), f"```{block[1]}{block[2]}"]
         end = block.end()
     return "".join([*parts, _LINK.sub(link, markdown[end:])])
 
