@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from docs.making.drawings import drawings
+from docs.making.reference import api, command_line
 
 DOCS = Path(__file__).resolve().parent.parent
 
 
 def made() -> dict[Path, str]:
     """All files that are made, and what is in them."""
-    return {DOCS / "concepts" / "drawings" / name: svg for name, svg in drawings().items()}
+    pages = {DOCS / "reference" / "api.md": api(), DOCS / "reference" / "options.md": command_line()}
+    return pages | {DOCS / "concepts" / "drawings" / name: svg for name, svg in drawings().items()}
 
 
 if __name__ == "__main__":
