@@ -122,7 +122,7 @@ def _plain(signature: inspect.Signature) -> str:
         if p.kind is p.KEYWORD_ONLY and not named:
             named = True
             parts.append("*")
-        stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        stars = "*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else ""
         named = named or p.kind is p.VAR_POSITIONAL
         typed = "" if p.annotation is p.empty else f": {_spelled(p.annotation)}"
         default = "" if p.default is p.empty else f"{' = ' if typed else '='}{p.default!r}"
