@@ -54,7 +54,10 @@ def relinked(markdown: str, lies: Path, uri: str, is_page: Any) -> str:
         target = match["target"]
         if not target or "://" in target or target.startswith("mailto:"):
             return f"{match['image']}[{text}]({target}{match['anchor'] or ''})"
-        place = _place(Path(os.path.normpath(lies.parent / target)))
+        there = Path(os.path.normpath(lies.parent / target))
+        if not there.is_relative_to(ROOT):
+            return ""  # GitHub's own: the state of a workflow
+        place = _place(there)
         if place is None or not is_page(place):
             return text
         return f"{match['image']}[{text}]({os.path.relpath(place, Path(uri).parent)}{match['anchor'] or ''})"
@@ -72,4 +75,4 @@ def _place(path: Path) -> str | None:
     """Where the site has what lies at a path, if it has."""
     if path.is_relative_to(DOCS):
         return str(path.relative_to(DOCS))
-    return OUTSIDE.get(str(path.relative_to(ROOT))) if path.is_relative_to(ROOT) else None
+    return OUTSIDE.get(str(path.relative_to(ROOT)))
