@@ -8,6 +8,7 @@ In README.md and below docs/:
 - `shell` blocks are run where there is a server to type them at (tests/server/test_protocol_page.py), `toml` and `ini`
   blocks are files;
 - `console` blocks are commands after `$` with what they write to standard output and standard error, in that order;
+- `check` blocks are SPECs that pass;
 - links point at files that exist, and at headings that these have; `make docs` asks the same of the site.
 """
 
@@ -31,9 +32,11 @@ from typer.testing import CliRunner
 from millstream.cli.main import app
 from millstream.errors import QueryError
 from millstream.language import parse_query
+from millstream.testing import check
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / ".github").rglob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES += sorted((ROOT / "examples").rglob("*.md"))
 
 _FENCED = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
@@ -145,6 +148,11 @@ def test_a_command_that_is_shown_writes_what_is_shown(block: Block, monkeypatch:
         assert said.rstrip() == shown.rstrip()
 
 
+@pytest.mark.parametrize("block", blocks("check"))
+def test_a_spec_that_is_shown_passes(block: Block) -> None:
+    check(block.text)
+
+
 def anchors(page: Path) -> set[str]:
     """What links to headings of a page are made of, as GitHub and the site make it."""
     text = _FENCED.sub("", page.read_text("utf-8"))
@@ -185,6 +193,7 @@ def test_every_block_says_what_it_is(page: Path) -> None:
         "sparql",
         "sparql lenient",
         "sparql refused",
+        "check",
         "console",
         "shell",
         "toml",

@@ -12,7 +12,7 @@ import click
 import typer.main
 
 import millstream
-from millstream import client, pipeline
+from millstream import client, pipeline, testing
 from millstream.cli.main import app
 
 _MADE = "<!-- Made by `make drawings` from {}: change it there. -->\n"
@@ -35,7 +35,7 @@ LISTED = {
 """What is public of classes that other layers use as well; of all others, what has a docstring."""
 
 
-CONSTRUCTED = ("Engine", "Limits", "Client")
+CONSTRUCTED = ("Engine", "Limits", "Timeline", "Client")
 """Classes that callers make objects of."""
 
 
@@ -44,7 +44,7 @@ def api() -> str:
     parts = [
         "# API\n",
         _MADE.format("docstrings"),
-        "Names of `millstream`, `millstream.pipeline` and `millstream.client`, with what their docstrings say.",
+        "Names of `millstream` and of its modules `pipeline`, `testing` and `client`, with what their docstrings say.",
         "[The engine](../engine.md) and [Spark](../spark.md) explain them, [errors](../errors.md) have their own page.\n",
     ]
     for title, names in GROUPS.items():
@@ -54,6 +54,9 @@ def api() -> str:
     parts.append("## Spark\n")
     for name in pipeline.__all__:
         parts += _named(f"millstream.pipeline.{name}", getattr(pipeline, name))
+    parts.append("## Testing\n")
+    for name in testing.__all__:
+        parts += _named(f"millstream.testing.{name}", getattr(testing, name))
     parts.append("## The client of the server\n")
     for name in ("Client", "Change", "Progress", "ClientError"):
         parts += _named(f"millstream.client.{name}", getattr(client, name))

@@ -19,6 +19,7 @@ OUTSIDE = {
     "ARCHITECTURE.md": "project/architecture.md",
     "CONTRIBUTING.md": "project/contributing.md",
     "CHANGELOG.md": "project/changelog.md",
+    "examples/README.md": "project/examples.md",
     "SECURITY.md": "project/security-policy.md",
     "CODE_OF_CONDUCT.md": "project/code-of-conduct.md",
 }
