@@ -254,8 +254,18 @@ class Engine:
         changes: bool = False,
         graphs: bool = False,
     ) -> Want:
-        receiver = None if self._options.strict else self._aside.malformed
-        return Want(format, time, element, base, clock_ms, receiver, self._options.limits, changes, graphs)
+        return Want(
+            format,
+            time,
+            element,
+            base,
+            clock_ms,
+            None if self._options.strict else self._aside.malformed,
+            self._options.limits,
+            changes,
+            graphs,
+            floor_ms=lambda: self._ordering.bounds[0],
+        )
 
     # Time and order ---------------------------------------------------------------------------------------------------
 
