@@ -16,6 +16,7 @@ _START_SPARK_THEMSELVES = (
     "test_taxis.py",
     "test_documentation.py",
     "test_session.py",
+    "test_tutorial.py",
 )
 
 

@@ -186,6 +186,25 @@ def map_rows(
 
 
 @app.command()
+def check(
+    specs: Annotated[
+        list[str], typer.Argument(metavar="SPEC", help="Timelines with expected answers: files, or folders of *.check.")
+    ],
+    engine: Annotated[str, _option("ENGINE", "embedded, or spark.")] = "embedded",
+    show: Annotated[bool, typer.Option("--show", help="Draw the timelines that pass as well.")] = False,
+) -> None:
+    """Check that queries give the answers expected of them, at their times; what fails is drawn. See docs/testing.md.
+
+    Exit codes: 0; 1 when an expectation failed; 2 for a wrong command, SPEC or query; 130 when interrupted.
+
+    millstream check hot.check
+    """
+    from millstream.cli.check import check_specs
+
+    check_specs(specs, engine, show)
+
+
+@app.command()
 def demo(
     engine: Annotated[str | None, _option("ENGINE", "spark, or embedded: a smaller demo in this process alone.")] = None,
 ) -> None:

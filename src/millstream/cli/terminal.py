@@ -16,6 +16,8 @@ from rich.text import Text
 
 # Exit codes: bad data in a strict run, a wrong command or query, what cannot be written (as on a full disk), Ctrl-C.
 DATA, USAGE, STORAGE, INTERRUPTED = 1, 2, 3, 130
+# And an expectation that failed.
+FAILED = 1
 _STYLES = {"error": "bold red", "warning": "bold yellow", "set aside": "bold yellow", "not run yet": "bold yellow"}
 
 
