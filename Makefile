@@ -16,7 +16,7 @@ SPREAD := -n auto --maxprocesses 4 --dist loadgroup
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo demo-kafka test test-quick test-long test-spark wheel check test-checked test-asan fuzz fuzz-asan \
-  bench bench-spark bench-all clean
+  bench bench-spark bench-all docs drawings clean
 
 help:            ## what can be made
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */\1\t/' | expand -t 16
@@ -116,6 +116,22 @@ bench-spark: $(STAMP)  ## the same for the pipeline on Spark
 
 bench-all: $(STAMP)  ## the experiments of the papers beside peers, half an hour; reports in docs/benchmarks
 	$(BIN)/millstream bench
+
+# MkDocs has its own environment: what it needs is no part of millstream's.
+DOCS := build/docs
+$(DOCS)/.ready: pyproject.toml
+	@echo "setting up $(DOCS) ..."
+	@test -x $(DOCS)/bin/python || $(PYTHON) -m venv $(DOCS)
+	@$(PYTHON) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['docs'], sep='\n')" >$(DOCS)/docs.txt
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check -r $(DOCS)/docs.txt || { $(NO_NETWORK); }
+	@touch $@
+
+docs: $(DOCS)/.ready  ## the site of the documentation in build/site, its links checked
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet
+	@echo "see build/site/index.html"
+
+drawings: $(STAMP)  ## what documentation shows and programs make: drawings of time, the recording, the reference
+	$(BIN)/python -m docs.making
 
 check: $(STAMP)    ## style, types, layers
 	$(BIN)/ruff check .

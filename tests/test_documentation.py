@@ -3,18 +3,19 @@
 In README.md and below docs/:
 
 - `python` blocks of a page run in order in one namespace, in an empty folder; a `text` block right behind one is what
-  it prints, and a block without one prints nothing;
+  it prints, and a block without one prints nothing; `python kafka` is one that finds a broker at localhost:9092;
 - `sparql` blocks are read without a warning, `sparql lenient` ones with a warning, `sparql refused` ones not at all;
 - `shell` blocks are run where there is a server to type them at (tests/server/test_protocol_page.py), `toml` and `ini`
   blocks are files;
 - `console` blocks are commands after `$` with what they write to standard output and standard error, in that order;
 - `check` blocks are SPECs that pass;
-- links point at files that exist.
+- links point at files that exist, and at headings that these have; `make docs` asks the same of the site.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import re
 import shlex
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
 from typer.testing import CliRunner
 
 from millstream.cli.main import app
@@ -33,11 +35,12 @@ from millstream.language import parse_query
 from millstream.testing import check
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / ".github").rglob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES += sorted((ROOT / "examples").rglob("*.md"))
 
 _FENCED = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+_LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
+_HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -61,20 +64,41 @@ def blocks_of(page: Path) -> list[Block]:
     return found
 
 
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
 def blocks(*kinds: str) -> list[Any]:
     return [
-        pytest.param(block, id=f"{page.name}:{block.line}")
+        pytest.param(block, id=f"{name_of(page)}:{block.line}")
         for page in PAGES
         for block in blocks_of(page)
         if block.kind in kinds
     ]
 
 
-def pages_with(kind: str) -> list[Any]:
-    return [pytest.param(page, id=page.name) for page in PAGES if any(b.kind == kind for b in blocks_of(page))]
+def pages_with(*kinds: str) -> list[Any]:
+    return [pytest.param(page, id=name_of(page)) for page in PAGES if any(b.kind in kinds for b in blocks_of(page))]
 
 
-@pytest.mark.parametrize("page", pages_with("python"))
+@functools.cache
+def broker() -> str:
+    """The address of a broker, where the topic `readings` has three messages."""
+    producer = Producer({"bootstrap.servers": "none", "test.mock.num.brokers": 1})
+    [server] = producer.list_topics(timeout=10).brokers.values()
+    for sensor, degrees, at_ms in [("s1", 21, 1000), ("s1", 35, 4000), ("s2", 31, 6000)]:
+        text = f"<http://example.org/{sensor}> <http://example.org/shows> {degrees} ."
+        producer.produce("readings", text, partition=0, timestamp=at_ms)
+    assert producer.flush(10) == 0
+    _BROKERS.append(producer)
+    return f"{server.host}:{server.port}"
+
+
+_BROKERS: list[Producer] = []
+"""A broker lives as long as its client."""
+
+
+@pytest.mark.parametrize("page", pages_with("python", "python kafka"))
 def test_the_python_of_a_page_runs_and_prints_what_is_shown(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,15 +106,16 @@ def test_the_python_of_a_page_runs_and_prints_what_is_shown(
     namespace: dict[str, Any] = {"__name__": "__main__"}
     found = blocks_of(page)
     for block, behind in zip(found, [*found[1:], None], strict=True):
-        if block.kind != "python":
+        if block.kind not in ("python", "python kafka"):
             continue
         printed = io.StringIO()
         # Padded, so that a traceback shows the page's own line numbers.
-        code = compile("\n" * block.line + block.text, str(page), "exec")
+        text = block.text.replace("localhost:9092", broker()) if block.kind == "python kafka" else block.text
+        code = compile("\n" * block.line + text, str(page), "exec")
         with contextlib.redirect_stdout(printed):
             exec(code, namespace)
         shown = behind.text if behind is not None and behind.kind == "text" and behind.follows else ""
-        assert printed.getvalue() == shown, f"{page.name}, line {block.line}"
+        assert printed.getvalue() == shown, f"{name_of(page)}, line {block.line}"
 
 
 @pytest.mark.parametrize("block", blocks("sparql"))
@@ -112,6 +137,7 @@ def test_a_query_shown_as_refused_is_refused(block: Block) -> None:
 @pytest.mark.parametrize("block", blocks("console"))
 def test_a_command_that_is_shown_writes_what_is_shown(block: Block, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
+    Path("build").mkdir(exist_ok=True)  # where commands that are shown write
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
         program, *arguments = shlex.split(command)
@@ -127,16 +153,52 @@ def test_a_spec_that_is_shown_passes(block: Block) -> None:
     check(block.text)
 
 
-@pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in PAGES])
-def test_links_lead_to_files(page: Path) -> None:
-    targets = [target for target in _LINK.findall(page.read_text("utf-8")) if "://" not in target]
-    missing = [target for target in targets if not (page.parent / target).exists()]
+def anchors(page: Path) -> set[str]:
+    """What links to headings of a page are made of, as GitHub and the site make it."""
+    text = _FENCED.sub("", page.read_text("utf-8"))
+    headings = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading) for heading in _HEADING.findall(text))
+    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=name_of(page)) for page in PAGES])
+def test_links_lead_to_files_and_headings(page: Path) -> None:
+    missing = []
+    for target, anchor in _LINK.findall(_FENCED.sub("", page.read_text("utf-8"))):
+        # What lies above the project is GitHub's own: the state of a workflow.
+        if "://" in target or target.startswith(("mailto:", "../../actions/")):
+            continue
+        there = page.parent / target if target else page
+        if not there.exists() or (anchor and anchor not in anchors(there)):
+            missing.append(f"{target}#{anchor}")
     assert missing == []
 
 
-@pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in PAGES])
+def test_what_the_site_names_is_there() -> None:
+    from docs.making.site import OUTSIDE
+
+    _, _, nav = (ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:\n")
+    named = re.findall(r"([\w/.-]+\.md)$", nav, re.MULTILINE)
+    outside = {uri: ROOT / name for name, uri in OUTSIDE.items()}
+    assert len(set(named)) == len(named)
+    assert [uri for uri in named if not outside.get(uri, ROOT / "docs" / uri).exists()] == []
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=name_of(page)) for page in PAGES])
 def test_every_block_says_what_it_is(page: Path) -> None:
-    known = {"", "python", "text", "sparql", "sparql lenient", "sparql refused", "check", "console", "shell", "toml", "ini"}
+    known = {
+        "",
+        "python",
+        "python kafka",
+        "text",
+        "sparql",
+        "sparql lenient",
+        "sparql refused",
+        "check",
+        "console",
+        "shell",
+        "toml",
+        "ini",
+    }
     assert {block.kind for block in blocks_of(page)} <= known
 
 

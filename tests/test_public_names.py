@@ -103,6 +103,17 @@ def test_every_error_is_public() -> None:
     assert set(drawn_tree()) <= set(millstream.__all__)
 
 
+def test_every_error_has_its_place_on_the_page_of_errors() -> None:
+    page = (ROOT / "docs" / "errors.md").read_text("utf-8")
+    assert set(re.findall(r"^## `(\w+)`$", page, re.M)) == {*drawn_tree(), "ClientError"}
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    page = (ROOT / "docs" / "reference" / "api.md").read_text("utf-8")
+    shown = set(re.findall(r"^### `millstream\.(\w+)`$", page, re.M))
+    assert shown == set(millstream.__all__) - set(drawn_tree()) - {"__version__"}
+
+
 def test_the_version_is_that_of_the_installed_package() -> None:
     assert metadata.version("millstream") == millstream.__version__
 

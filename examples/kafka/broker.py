@@ -19,6 +19,13 @@ from confluent_kafka.cimpl import NewTopic
 
 HERE = Path(__file__).parent
 JARS = HERE.parents[1] / "build" / "kafka"
+# Spark's own source of topics, of the last versions that Maven Central has all of: later ones need the same of Spark.
+SPARK_ARTEFACTS = (
+    "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
+    "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0",
+    "org.apache.kafka:kafka-clients:3.9.1",
+    "org.apache.commons:commons-pool2:2.12.1",
+)
 
 
 def missing() -> str | None:
@@ -45,6 +52,18 @@ def fetch_jars() -> None:
         command = ["mvn", "-q", "-B", "dependency:copy-dependencies", f"-DoutputDirectory={made}"]
         subprocess.run(command, cwd=HERE, check=True, timeout=600)
         made.rename(JARS)
+
+
+def spark_jars() -> str:
+    """The jars of Spark's own source, for `spark.jars`."""
+    folder = JARS.with_name("kafka-spark")
+    folder.mkdir(parents=True, exist_ok=True)
+    for artefact in SPARK_ARTEFACTS:
+        _, name, version = artefact.split(":")
+        if not (folder / f"{name}-{version}.jar").exists():
+            command = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={artefact}", f"-DoutputDirectory={folder}"]
+            subprocess.run(command, check=True, timeout=280, cwd=folder.parent)
+    return ",".join(str(path) for path in sorted(folder.glob("*.jar")))
 
 
 class Broker:

@@ -16,9 +16,13 @@ from time import monotonic, sleep
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
-import httpx
-
 from millstream.errors import MillstreamError
+from millstream.lazy import missing
+
+try:
+    import httpx
+except ModuleNotFoundError as _error:
+    raise missing(__name__, _error, "server") from None
 
 _PATIENCE_S = 60.0
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 2.0

@@ -12,8 +12,11 @@ from types import ModuleType
 from typing import Any
 
 
-def exported(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """What a package has as `__getattr__`: names, each with the module that has it."""
+def exported(package: str, modules: Mapping[str, str], extra: str | None = None) -> Callable[[str], Any]:
+    """What a package has as `__getattr__`: names, each with the module that has it.
+
+    `extra` is what must be installed with millstream for these.
+    """
 
     class Package(ModuleType):
         """A function that is named like its module stays what the name means, also once the module is imported."""
@@ -27,9 +30,20 @@ def exported(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
     def get(name: str) -> Any:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(modules[name]), name)
+        try:
+            value = getattr(import_module(modules[name]), name)
+        except ModuleNotFoundError as error:
+            if extra is None or str(error.name).startswith("millstream"):
+                raise
+            raise missing(package, error, extra) from None
         # Next time it is there.
         setattr(sys.modules[package], name, value)
         return value
 
     return get
+
+
+def missing(package: str, error: ModuleNotFoundError, extra: str) -> ModuleNotFoundError:
+    """The same error, saying how to get what is missing."""
+    name = str(error.name).partition(".")[0]
+    return ModuleNotFoundError(f"{package} needs {name}: pip install 'millstream[{extra}]'", name=error.name)

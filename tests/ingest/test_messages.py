@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from millstream.errors import DataError, OptionError
-from millstream.ingest.messages import Lane, MessageReader, Messages, RejectedMessage
+from millstream.ingest.messages import Lane, MessageReader, Messages, RejectedMessage, texts_of
 from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.scanning.message_scanner import MessageTexts
 from millstream.kernels.scanning.summary import Summary
 from millstream.rdf import Rejected
 
@@ -86,6 +89,30 @@ def test_any_cut_gives_the_same(values: list[bytes | None], data: st.DataObject)
     first = read(reader, whole.pick(np.arange(cut)))[0]
     second = [(o + cut, t, f) for o, t, f in read(reader, whole.pick(np.arange(cut, len(values))))[0]]
     assert first + second == expected
+
+
+@settings(max_examples=100, deadline=None)
+@given(VALUES, st.integers(0, 3))
+def test_texts_in_a_buffer_are_read_where_they_are(values: list[bytes | None], before: int) -> None:
+    """As a slice of a column, the texts of which need not begin the buffer."""
+    column = pa.array([b"other"] * before + values, pa.large_binary()).slice(before)
+    given = messages(values)
+    one, other = (
+        read(MessageReader("ntriples"), given),
+        read(MessageReader("ntriples"), replace(given, values=texts_of(column))),
+    )
+    assert one == other
+    assert list(texts_of(column)) == values
+
+
+def test_texts_that_do_not_fit_their_buffer_are_refused() -> None:
+    for offsets in ([0, 9], [-1, 2], [2, 1], [0]):
+        with pytest.raises(ValueError, match="offsets of texts"):
+            MessageTexts(np.zeros(3, np.uint8), np.array(offsets, np.int64), np.ones(1, np.uint8))
+    with pytest.raises(ValueError, match="go back"):
+        MessageTexts(np.zeros(3, np.uint8), np.array([0, 2, 1], np.int64), np.ones(2, np.uint8))
+    with pytest.raises(IndexError):
+        texts_of(pa.array([b"x"], pa.large_binary()))[1]
 
 
 def test_labels_are_of_their_message() -> None:

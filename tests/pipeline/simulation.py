@@ -15,14 +15,18 @@ import pyarrow as pa
 
 from millstream.ingest import Columns
 from millstream.ingest.intake import Encoder
+from millstream.ingest.messages import Lane, Messages
+from millstream.ingest.upserts import upsert_reader
 from millstream.kernels.scanning.scanner import Scanner
 from millstream.pipeline.datasets.static import StaticData
 from millstream.pipeline.exchange.cell_keys import keys_of
+from millstream.pipeline.exchange.messages import elements_of
 from millstream.pipeline.exchange.packing import Packer
 from millstream.pipeline.job.specification import JobSpec
 from millstream.pipeline.source.reading import Reading
 from millstream.pipeline.source.splits import Split
 from millstream.pipeline.state.change_log import ChangeLog, InMemory, bucket_log, cell_log
+from millstream.rdf import Rejected
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,8 @@ class Element:
     triples: tuple[str, ...]
     at_ms: int
     op: int = 1
+    key: str = ""
+    """Whose state this is, where a source has states of keys."""
 
 
 @dataclass
@@ -159,6 +165,10 @@ class Job:
         blobs: list[tuple[int, bytes]] = []
         rate = self.spec.sources[source].fraction
         for chunk, some in enumerate(_cut(elements, self._random)):
+            if packer.takes_keys:
+                columns, op = elements_of(_messages(some), upsert_reader("nt", None, None, None), packer, _no_fault)
+                packer.add(number, chunk, Reading(columns, 0), op)
+                continue
             encoded = [encoder.encode("\n".join(e.triples).encode(), scanner).triples for e in some]
             triples = np.concatenate([np.empty((0, 3), np.int64), *encoded])
             sizes = [len(x) for x in encoded]
@@ -181,6 +191,16 @@ class Job:
     def stored_bytes(self) -> list[int]:
         """How much each cell, and then each bucket, keeps in its store."""
         return [sum(len(data) for key, data in s.committed.items() if isinstance(key, tuple)) for s in self._stores]
+
+
+def _messages(states: list[Element]) -> Messages:
+    values = ["\n".join(state.triples).encode() or None for state in states]
+    at_ms, numbers = np.array([state.at_ms for state in states], np.int64), np.arange(len(states))
+    return Messages([Lane("t", 0)], numbers * 0, numbers, values, at_ms, lambda i: states[i].key.encode(), lambda i: ())
+
+
+def _no_fault(rejected: Rejected) -> None:
+    raise AssertionError(rejected)
 
 
 def _rows(table: pa.Table) -> list[Row]:

@@ -1,13 +1,11 @@
-"""Messages as changes of graphs: RDF Patch and SPARQL Update, or the state of a key that replaces the one before.
+"""Messages as changes of graphs: RDF Patch and SPARQL Update.
 
 A change happens at the time of its message. A message is taken as a whole or not at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -20,14 +18,12 @@ from millstream.ingest.readers.dispatch import read_changes
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.scanning.summary import Summary
 from millstream.limits import DEFAULT_LIMITS, Limits
-from millstream.operators.ticks import FOREVER
 from millstream.rdf import BlankScope, OnRejected, Rejected, Rejections
 from millstream.rdf.changes.changes import FORMATS
 from millstream.rdf.inputs import memory
 from millstream.rdf.timing import FixedClock, TimeKind
 
 _MEDIA_TYPES = {"application/rdf-patch": "rdfpatch", "text/rdf-patch": "rdfpatch", "application/sparql-update": "sparql"}
-Triples = frozenset[tuple[int, int, int]]
 
 
 class ChangeReader:
@@ -106,77 +102,3 @@ def change_format(name: str) -> str:
     if found not in FORMATS:
         raise OptionError(f"format {name!r} of changes is not known; it is one of {', '.join(FORMATS)}")
     return found
-
-
-class Upserts:
-    """What each key states now: a message replaces what its key stated before, one without a value takes it back.
-
-    A triple is in the graph as long as any key states it.
-    """
-
-    def __init__(self) -> None:
-        self._stated: dict[bytes, Triples] = {}
-        self._count: dict[tuple[int, int, int], int] = {}
-
-    def changes(self, columns: Columns, keys: Iterable[bytes], dictionary: Dictionary) -> Columns:
-        """What elements change, one after the other: first what leaves, then what comes."""
-        triples: list[tuple[int, int, int]] = []
-        element: list[int] = []
-        times: list[int] = []
-        signs: list[int] = []
-        rows = list(map(tuple, columns.triples.tolist()))
-        bounds = np.searchsorted(columns.element, np.arange(columns.elements + 1)).tolist()
-        for place, (key, at_ms) in enumerate(zip(keys, columns.times().tolist(), strict=True)):
-            new: Triples = frozenset(rows[bounds[place] : bounds[place + 1]])
-            leave, come = self._replace(key, new, dictionary)
-            for some, sign in ((leave, -1), (come, 1)):
-                if some:
-                    triples += some
-                    element += [len(times)] * len(some)
-                    times.append(at_ms)
-                    signs.append(sign)
-        return Columns(
-            np.array(triples, np.int64).reshape(-1, 3),
-            np.array(element, np.int64),
-            len(times),
-            np.array(times, np.int64),
-            np.bincount(np.array(element, np.int64), minlength=len(times)),
-            sign=np.array(signs, np.int64),
-            fault=columns.fault,
-        )
-
-    def _replace(self, key: bytes, new: Triples, dictionary: Dictionary) -> tuple[list[Any], list[Any]]:
-        old = self._stated.pop(key, frozenset())
-        if new:
-            self._stated[key] = new
-        dictionary.hold(_ids(new))
-        leave, come = [], []
-        for triple in sorted(old - new):
-            self._count[triple] -= 1
-            if not self._count[triple]:
-                del self._count[triple]
-                leave.append(triple)
-        for triple in sorted(new - old):
-            self._count[triple] = self._count.get(triple, 0) + 1
-            if self._count[triple] == 1:
-                come.append(triple)
-        # What leaves is good until the batch has been taken.
-        dictionary.release(_ids(old), -FOREVER)
-        return leave, come
-
-    def dump(self, dictionary: Dictionary) -> dict[str, list[list[str]]]:
-        """What is stated, as text."""
-        return {
-            key.hex(): [[str(term) for term in dictionary.texts(np.array(triple))] for triple in sorted(triples)]
-            for key, triples in self._stated.items()
-        }
-
-    def load(self, stated: Mapping[str, list[list[str]]], dictionary: Dictionary) -> None:
-        """What `dump` gave, in the dictionary of an engine that has its triples."""
-        for key, triples in stated.items():
-            ids = frozenset((*map(dictionary.encode_one, triple),) for triple in triples)
-            self._replace(bytes.fromhex(key), ids, dictionary)  # type: ignore[arg-type]
-
-
-def _ids(triples: Triples) -> Ids:
-    return np.array(sorted(triples), np.int64).ravel()

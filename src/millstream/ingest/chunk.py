@@ -71,6 +71,8 @@ class Want:
     """Whether it matters which graph a triple was in."""
     blank_prefix: str | None = None
     """What names blank nodes, so that reading again gives the same."""
+    floor_ms: Callable[[], int] | None = None
+    """The earliest time that is still taken, if somebody knows: for sources that had rather move than be late."""
     option: TimeOption | None = field(init=False)
 
     def __post_init__(self) -> None:

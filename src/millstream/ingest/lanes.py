@@ -99,6 +99,7 @@ class Lanes:
         self._reached = max((state.progress for state in states.values()), default=_PAST)
         self._waiting = _Waiting.none()
         self._handed = _Waiting.none()
+        self._handed_after = _PAST
         self._summary: Summary | None = None
         for lane, state in states.items():
             self.add(lane, state)
@@ -160,6 +161,11 @@ class Lanes:
         """For each element of what was handed on last its message: a batch of them, and the place there."""
         for batch, place in self._handed.marks[:, [_BATCH, _OF_BATCH]].tolist():
             yield self._handed.batches[batch], place
+
+    def handed_ms(self) -> Ids:
+        """For each of these a time that goes back neither in its lane nor behind what was handed on before."""
+        found: Ids = np.maximum.accumulate(np.maximum(self._handed.marks[:, _PROGRESS], self._handed_after))
+        return found
 
     def _read(
         self, messages: Messages, dictionary: Dictionary, summary: Summary | None, on_rejected: OnRejected | None
@@ -227,6 +233,7 @@ class Lanes:
             waiting = waiting.pick(np.lexsort((rank, progress)))
         waiting.release(dictionary)
         marks = waiting.marks
+        self._handed_after = self._reached
         self._reached = max(self._reached, int(marks[-1, _PROGRESS]))
         for number in np.unique(marks[:, _LANE]).tolist():
             row = np.flatnonzero(marks[:, _LANE] == number)[-1]

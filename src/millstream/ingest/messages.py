@@ -28,7 +28,7 @@ from millstream.ingest.parts import Part
 from millstream.ingest.readers.gathering import Entry, encode_entries, statements_of
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.matching.repeats import repeats
-from millstream.kernels.scanning.message_scanner import MessageScanner
+from millstream.kernels.scanning.message_scanner import MessageScanner, MessageTexts
 from millstream.kernels.scanning.summary import Summary
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf import BlankScope, Format, OnRejected, Rejected, Rejections, parse_time_option
@@ -103,7 +103,7 @@ class Messages:
     lane: Ids
     """For each message the number of its lane."""
     offset: Ids
-    values: list[bytes | None]
+    values: Sequence[bytes | None]
     at_ms: Ids
     """Their timestamps; -1 for those that have none."""
     key_of: Callable[[int], bytes | None]
@@ -141,6 +141,14 @@ class Messages:
             lambda place: key_of(numbers[place]),
             lambda place: headers_of(numbers[place]),
         )
+
+
+def texts_of(column: Any) -> MessageTexts:
+    """An Arrow column of large binary as texts, where it is."""
+    _, offsets, data = column.buffers()
+    places = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
+    valid = column.is_valid().to_numpy(zero_copy_only=False).astype(np.uint8)
+    return MessageTexts(np.frombuffer(data or b"", np.uint8), places, valid)
 
 
 class MessageTimes:
@@ -262,11 +270,9 @@ class MessageReader:
             scanner = self._scanner = MessageScanner(dictionary, graphs=quads, literal_bytes=self._limits.literal_bytes)
             self._dictionary = dictionary
         scanner.watch(None if faults.is_strict else summary)
-        values: list[bytes | None] = messages.values
+        values = messages.values
         if faults.refused:
-            values = list(values)
-            for place in faults.refused:
-                values[place] = None
+            values = [None if place in faults.refused else value for place, value in enumerate(values)]
         before, whole = scanner.statements, self.is_whole
         # The label behind the scope as the parsers name it: the same nodes whichever reader a message has.
         found, of_message, sizes, errors = scanner.messages(values, lambda place: messages.scope(place) + "l", whole)

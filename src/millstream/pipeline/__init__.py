@@ -25,6 +25,7 @@ __getattr__ = _exported(
         "session": "millstream.pipeline.runtime.session",
         "to_kafka": "millstream.pipeline.job.topics",
     },
+    extra="spark",
 )
 
 __all__ = ["check_checkpoint", "continuous", "files", "kafka", "merge_into", "messages", "register", "session", "to_kafka"]

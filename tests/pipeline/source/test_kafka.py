@@ -142,6 +142,45 @@ def test_changes_as_the_embedded_engine_reads_them(spark: SparkSession, cluster:
     assert len(plain) > 5
 
 
+def test_states_of_keys_as_the_embedded_engine_reads_them(spark: SparkSession, cluster: MockKafka, tmp_path: Path) -> None:
+    """As a topic and as rows that somebody else read; messages without a value, without a key, out of order."""
+    chance = random.Random(6)
+    for number in range(60):
+        key = chance.randrange(4)
+        lines = [f'<http://e/{chance.randrange(3)}> <http://e/q> "{chance.randrange(2)}" .' for _ in range(2)]
+        value = None if chance.random() < 0.2 else "\n".join(lines[: chance.randrange(1, 3)])
+        at_ms = max(1, number - chance.randrange(3))
+        cluster.send("states", value, at_ms, key % 2, key=None if number % 20 == 9 else str(key))
+    cluster.flush()
+    text = "SELECT CHANGES ?s (COUNT(*) AS ?n) WHERE { ?s <http://e/q> ?x } GROUP BY ?s"
+    engine = ms.Engine()
+    query = engine.register(text)
+    engine.read_changes(ms.kafka(cluster.servers, "states", format="ntriples", upsert=True))
+    engine.finish()
+    expected = Counter(zip(*(column.to_pylist() for column in query.take_table().columns), strict=True))
+    assert len(engine.rejected()) == 3
+    source = pipeline.kafka("states", servers=cluster.servers, format="ntriples", upsert=True, maxOffsetsPerTrigger=17)
+    letters = tmp_path / "letters"
+    answers = pipeline.continuous(text, streams={}, changes={None: source}, once=True, dead_letter=str(letters), spark=spark)
+    assert answers_of(answers, tmp_path / "checkpoint") == expected
+    reasons = [json.loads(line)["reason"] for path in letters.glob("*.jsonl") for line in path.read_text().splitlines()]
+    assert len(reasons) == 3
+    assert "no key" in reasons[0]
+    rows = [
+        (m.topic(), m.partition(), m.offset(), m.timestamp()[1] / 1000, m.key(), None if m.value() is None else m.value())
+        for m in cluster.messages("states")
+    ]
+    schema = "topic string, partition int, offset long, at double, key binary, value binary"
+    frame = spark.createDataFrame(rows, schema).selectExpr("*", "timestamp_seconds(at) AS timestamp").drop("at")
+    framed = pipeline.messages(frame.repartition(2, "partition"), format="ntriples", upsert=True)
+    found = pipeline.continuous(text, streams={}, changes={None: framed}, spark=spark)
+    assert Counter(tuple(row) for row in found.collect()) == expected
+    with pytest.raises(ms.OptionError, match="columns key"):
+        pipeline.messages(frame.drop("key"), format="ntriples", upsert=True)
+    with pytest.raises(ms.OptionError, match="give them as changes"):
+        pipeline.continuous(JOIN, streams={STREAM: framed}, spark=spark)
+
+
 @pytest.mark.slow
 def test_answers_to_a_topic_once(spark: SparkSession, broker: RealKafka, tmp_path: Path) -> None:
     """A job that is stopped behind a batch Spark does not know of yet sends nothing twice."""
@@ -169,6 +208,36 @@ def test_answers_to_a_topic_once(spark: SparkSession, broker: RealKafka, tmp_pat
     for row in found:
         for_key.setdefault(row["bindings"]["s"]["value"], []).append((row["at_ms"], row["weight"]))
     assert all(rows == sorted(rows) for rows in for_key.values())
+
+
+@pytest.mark.slow
+def test_a_compacted_topic_is_the_answer_set(spark: SparkSession, broker: RealKafka, tmp_path: Path) -> None:
+    """Answers that are there several times, in many triggers, of a job that is stopped and goes on; another was there."""
+    broker.topic("bag-in", 1)
+    broker.topic("bag-out", 2)
+    broker.send("bag-out", None, 1, key="nobody")
+    old = {"at_ms": 1, "weight": 1, "bindings": {}, "terms": ["<http://e/old>"]}
+    broker.send("bag-out", json.dumps(old), 1, key="<http://e/old>")
+    text = f"SELECT CHANGES ?s WHERE {{ STREAM <{STREAM}> [RANGE 20ms] {{ ?s <http://e/p> ?o }} }}"
+    source = pipeline.kafka("bag-in", servers=broker.servers, format="ntriples", maxOffsetsPerTrigger=25)
+    chance = random.Random(7)
+    for run in range(2):
+        for number in range(60):
+            value = f'<http://e/{chance.randrange(4)}> <http://e/p> "{number}" .'
+            broker.send("bag-in", value, 1 + 60 * run + number)
+        broker.flush()
+        answers = pipeline.continuous(text, streams={STREAM: source}, spark=spark)
+        writer = pipeline.to_kafka(answers, "bag-out", "upsert", key="s", servers=broker.servers, partitions=2)
+        writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint"))
+        writer.trigger(availableNow=True).start().awaitTermination()
+        engine = ms.Engine()
+        query = engine.register(text)
+        engine.read(STREAM, ms.kafka(broker.servers, "bag-in", format="ntriples"))
+        held = {m.key().decode(): m.value() for m in broker.messages("bag-out")}
+        found = {key: json.loads(value)["weight"] for key, value in held.items() if value is not None}
+        assert found == Counter(str(row["s"]) for row in query.solutions())
+        assert max(found.values()) > 1
+    assert held["<http://e/old>"] is None
 
 
 def test_options_that_cannot_be(spark: SparkSession) -> None:

@@ -10,17 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from examples.kafka.broker import JARS
+from examples.kafka.broker import spark_jars
 from tests.connect.real_kafka import RealKafka
 from tests.pipeline.source.test_kafka import COUNT, STREAM, embedded, fill
 
-# Of the last versions that Maven Central has all of; what they need of Spark is the same in later ones.
-ARTEFACTS = (
-    "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
-    "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0",
-    "org.apache.kafka:kafka-clients:3.9.1",
-    "org.apache.commons:commons-pool2:2.12.1",
-)
 JOB = """
 import json, sys
 from millstream import pipeline
@@ -44,7 +37,7 @@ def test_the_answers_are_those_of_the_embedded_engine(broker: RealKafka, tmp_pat
     fill(broker, "carried", 3)
     expected, _ = embedded(broker.servers, "carried", COUNT)
     output = tmp_path / "answers.json"
-    arguments = [broker.servers, _jars(), COUNT, STREAM, str(tmp_path / "checkpoint"), str(output)]
+    arguments = [broker.servers, spark_jars(), COUNT, STREAM, str(tmp_path / "checkpoint"), str(output)]
     subprocess.run([sys.executable, "-c", JOB, *arguments], check=True, timeout=280)
     found = Counter(tuple(row) for row in json.loads(output.read_text()))
     # Its topics have no end, so what the partition that lags may still overtake waits.
@@ -58,13 +51,3 @@ def test_the_answers_are_those_of_the_embedded_engine(broker: RealKafka, tmp_pat
     )
     assert found <= expected
     assert len(found) > 20
-
-
-def _jars() -> str:
-    folder = JARS.with_name("kafka-spark")
-    for artefact in ARTEFACTS:
-        _, name, version = artefact.split(":")
-        if not (folder / f"{name}-{version}.jar").exists():
-            command = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={artefact}", f"-DoutputDirectory={folder}"]
-            subprocess.run(command, check=True, timeout=280, cwd=folder.parent)
-    return ",".join(str(path) for path in sorted(folder.glob("*.jar")))

@@ -252,11 +252,9 @@ class _SparkRun:
         options = self._options
         defaults = {"format": options.input_format, "time": options.time, "element": options.element}
         found = kafka_source(path, defaults)
-        if found.upsert:
-            raise OptionError(f"{found.at.name}: upserts are read with --engine embedded")
         return Topics(
             found.at,
-            MessageOptions(found.format, found.time, found.element, found.base, options.limits),
+            MessageOptions(found.format, found.time, found.element, found.base, options.limits, found.upsert),
             found.starting_offsets,
             idle_ms=options.idle_ms if options.follow else None,
             dead_letter=str((self._folder / "dead-letters" / f"{query}-{source}").absolute()),

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,10 @@ from millstream.output.terms import json_term
 MODES = ("changelog", "upsert", "istream")
 TRIPLE = ("subject", "predicate", "object")
 JSON, N_TRIPLES, RDF_PATCH = "application/json", "application/n-triples", "application/rdf-patch"
+
+
+Change: TypeAlias = tuple[int, int, tuple[str | None, ...]]
+"""When, how often, and the terms of an answer."""
 
 
 class Record(NamedTuple):
@@ -40,16 +44,7 @@ class Record(NamedTuple):
 class AnswerMessages:
     """Makes messages of answers; for `upsert` it knows what the topic holds."""
 
-    def __init__(
-        self,
-        variables: Sequence[str],
-        mode: str,
-        key: Sequence[str] | None,
-        *,
-        construct: bool,
-        knows_topic: bool = True,
-    ) -> None:
-        """`knows_topic`: what an `upsert` topic holds was told by `hold`; else each answer is there at most once."""
+    def __init__(self, variables: Sequence[str], mode: str, key: Sequence[str] | None, *, construct: bool) -> None:
         if mode not in MODES:
             raise OptionError(f"mode {mode!r} of a sink is not known; it is one of {', '.join(MODES)}")
         for name in key or ():
@@ -59,7 +54,6 @@ class AnswerMessages:
         self._mode = mode
         self._key = [self._variables.index(name) for name in key] if key else None
         self._is_construct = construct
-        self._knows_topic = knows_topic
         if mode == "upsert" and self._key is None:
             self._key = list(range(len(self._variables)))
         self._held: dict[bytes, dict[str, int]] = {}
@@ -74,7 +68,7 @@ class AnswerMessages:
         terms = [answers.column(name).to_pylist() for name in self._variables]
         rows = [(int(at_ms[i]), int(weight[i]), tuple(column[i] for column in terms)) for i in order.tolist()]
         if self._mode == "upsert":
-            return self._upserts(rows)
+            return self.upserts(rows)
         if self._is_construct:
             return self._triples(rows)
         appear = self._mode == "istream"
@@ -85,7 +79,7 @@ class AnswerMessages:
             for _ in range(w if appear else 1)
         ]
 
-    def _triples(self, rows: list[tuple[int, int, tuple[str | None, ...]]]) -> list[Record]:
+    def _triples(self, rows: list[Change]) -> list[Record]:
         found = []
         for at_ms, some in groupby(rows, key=lambda row: row[0]):
             if self._mode == "istream":
@@ -119,11 +113,12 @@ class AnswerMessages:
         self._held.clear()
         return found
 
-    def _upserts(self, rows: list[tuple[int, int, tuple[str | None, ...]]]) -> list[Record]:
+    def upserts(self, rows: Iterable[Change]) -> list[Record]:
+        """The messages of changes in order of time: for each key that has changed what it has now."""
         touched: dict[bytes, int] = {}
         before: dict[bytes, dict[str, int]] = {}
         for at_ms, weight, row in rows:
-            key = self._key_of(row) or b""
+            key = self.key_of(row)
             if key not in touched:
                 before[key] = dict(self._held.get(key, {}))
             touched[key] = at_ms
@@ -135,13 +130,6 @@ class AnswerMessages:
         found = []
         for key, at_ms in touched.items():
             held = self._held[key]
-            if not self._knows_topic:
-                # What leaves was there; what is left is what came.
-                left = [text for text, count in held.items() if count < 0]
-                held = self._held[key] = {text: count for text, count in held.items() if count > 0}
-                if any(count > 1 for count in held.values()) or len(left) > 1:
-                    raise OptionError(f"the key does not tell answers apart: there are several with {key.decode()}")
-                before[key] = dict.fromkeys(left, 1)
             if len(held) > 1 or any(count < 0 for count in held.values()):
                 raise OptionError(f"the key does not tell answers apart: there are several with {key.decode()}")
             if not held:
@@ -152,9 +140,11 @@ class AnswerMessages:
             for text, count in held.items():
                 value = _value(at_ms, count, self._variables, json.loads(text), terms=True)
             found.append(Record(key, value, at_ms, None if value is None else JSON))
-        if not self._knows_topic:
-            self._held.clear()
         return found
+
+    def key_of(self, row: Sequence[str | None]) -> bytes:
+        """The key of an answer's message, where messages have keys."""
+        return self._key_of(row) or b""
 
     def _key_of(self, row: Sequence[str | None]) -> bytes | None:
         if self._key is None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,14 +18,15 @@ import numpy as np
 from millstream.connect.kafka import client
 from millstream.connect.kafka.options import EARLIEST, Address, address, first_offset, read_address, starting_offsets
 from millstream.errors import ConnectError, OptionError
-from millstream.ingest.change_messages import ChangeReader, Upserts, is_change_format
+from millstream.ingest.change_messages import ChangeReader, is_change_format
 from millstream.ingest.chunk import Chunk, Want
 from millstream.ingest.columns import Columns
 from millstream.ingest.lanes import Lanes, LaneState, Reader, pack_position, unpack_position
-from millstream.ingest.messages import Lane, MessageReader, Messages, message_time
+from millstream.ingest.messages import Lane, MessageReader, Messages
+from millstream.ingest.upserts import Upserts, keys_of, upsert_reader
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.scanning.summary import Summary
-from millstream.rdf import OnRejected, Rejections
+from millstream.rdf import OnRejected
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
@@ -59,16 +60,14 @@ class KafkaSource:
         if self.upsert and not want.changes:
             raise OptionError(f"{self.at.name}: upserts are changes of a graph; use read_changes")
         format, time, base = want.format or self.format, want.time or self.time, want.base or self.base
-        if self.upsert and message_time(time).is_stated:
-            raise OptionError(f"{self.at.name}: a message without a value states no time; use timestamp or header:NAME")
+        element = want.element or self.element
         reader: Reader
-        if want.changes and not self.upsert:
+        if self.upsert:
+            reader = upsert_reader(format, time, element, base, want.limits)
+        elif want.changes:
             reader = ChangeReader(format, time, base, want.limits)
         else:
-            element = want.element or self.element
-            if self.upsert and element not in (None, "message"):
-                raise OptionError(f"{self.at.name}: the state of a key is a message, not a {element}")
-            reader = MessageReader(format, time, element, base, want.limits, graphs=want.graphs and not self.upsert)
+            reader = MessageReader(format, time, element, base, want.limits, graphs=want.graphs)
         return _Reading(self, reader, want).chunks(since)
 
 
@@ -165,7 +164,8 @@ class _LaneChunk(Chunk):
 class _KeyedSource:
     """Upserts of a reading: what keys state is part of the position, since compaction takes old messages away."""
 
-    def __init__(self, since: bytes | None) -> None:
+    def __init__(self, since: bytes | None, floor_ms: Callable[[], int] | None) -> None:
+        self._floor_ms = floor_ms
         self._before: dict[str, Any] = json.loads(since).get("stated", {}) if since else {}
         self._upserts = Upserts()
         self._dictionary: Dictionary | None = None
@@ -175,17 +175,12 @@ class _KeyedSource:
         if self._dictionary is None:
             self._dictionary = dictionary
             self._upserts.load(self._before, dictionary)
-        keys = []
-        keyed = []
-        for number, (messages, place) in enumerate(lanes.handed()):
-            key = messages.key_of(place)
-            if key is None:
-                Rejections(messages.name(place), on_rejected).reject("it has no key, so nobody knows what it replaces")
-                continue
-            keys.append(key)
-            keyed.append(number)
-        some = columns if len(keyed) == columns.elements else columns.pick(np.array(keyed, np.int64))
-        return self._upserts.changes(some, keys, dictionary)
+        keyed = list(keys_of(lanes.handed(), on_rejected))
+        at_ms = lanes.handed_ms() if self._floor_ms is None else np.maximum(lanes.handed_ms(), self._floor_ms())
+        some = replace(columns, at_ms=at_ms)
+        if len(keyed) < columns.elements:
+            some = some.pick(np.array([number for number, _ in keyed], np.int64))
+        return self._upserts.changes(some, [key for _, key in keyed], dictionary)
 
     def dump(self) -> dict[str, Any]:
         """What keys state now."""
@@ -213,7 +208,7 @@ class _Reading:
             before = unpack_position(since, prefix) if since else {}
             states = {lane: state for lane, state in before.items() if lane.topic in self._at.topics}
             lanes = Lanes(self._reader, states, source.idle_s if source.follow else None)
-            upserts = _KeyedSource(since) if source.upsert else None
+            upserts = _KeyedSource(since, self._want.floor_ms) if source.upsert else None
             self._begin(consumer, lanes, bool(since))
             look_at = time.monotonic() + source.new_partitions_s
             while not lanes.has_ended:

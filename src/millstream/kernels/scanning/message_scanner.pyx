@@ -28,17 +28,47 @@ cdef inline bint has_label(const uint8_t *p, int64_t n) noexcept nogil:
         p += 1
 
 
+cdef class MessageTexts:
+    """Texts in one buffer, as Arrow has a binary column: a sequence of bytes, and of None where there is none."""
+
+    cdef const uint8_t[::1] data
+    cdef const int64_t[::1] offsets
+    cdef const uint8_t[::1] valid
+
+    def __init__(self, const uint8_t[::1] data not None, const int64_t[::1] offsets not None, const uint8_t[::1] valid not None):
+        """`offsets` of texts in `data`, one more than there are; `valid`: 1 for each that is there."""
+        cdef int64_t i
+        if offsets.shape[0] != valid.shape[0] + 1 or offsets[0] < 0 or offsets[valid.shape[0]] > data.shape[0]:
+            raise ValueError("offsets of texts do not fit their buffer")
+        for i in range(valid.shape[0]):
+            if offsets[i + 1] < offsets[i]:
+                raise ValueError("offsets of texts go back")
+        self.data, self.offsets, self.valid = data, offsets, valid
+
+    def __len__(self):
+        return self.valid.shape[0]
+
+    def __getitem__(self, int64_t place):
+        if not 0 <= place < self.valid.shape[0]:
+            raise IndexError(place)
+        if not self.valid[place]:
+            return None
+        return bytes(self.data[self.offsets[place] : self.offsets[place + 1]])
+
+
 cdef class MessageScanner(Scanner):
     """Reads messages; it can read as many batches of them as there are."""
 
-    def messages(self, list values not None, scope_of not None, bint whole):
-        """The statements of messages, each bytes, or None if it has no text.
+    def messages(self, values not None, scope_of not None, bint whole):
+        """The statements of messages: MessageTexts, or a list in which each is bytes, or None if it has no text.
 
         Gives them with, for each, the place of its message; for each message how many statements it has, those left out
         included; and errors as (message, line, column, reason, text). `whole`: a message with an error has no statements.
         `scope_of` is asked for the scope of a message's blank nodes by its place.
         """
-        cdef cnp.npy_intp count = len(values)
+        cdef MessageTexts texts = values if isinstance(values, MessageTexts) else None
+        cdef list some = None if texts is not None else list(values)
+        cdef cnp.npy_intp count = len(values) if texts is not None else len(some)
         cdef cnp.ndarray sizes = cnp.PyArray_ZEROS(1, &count, cnp.NPY_INT64, 0)
         cdef int64_t *size = <int64_t *>cnp.PyArray_DATA(sizes)
         cdef int64_t i, n, rows, statements
@@ -51,13 +81,19 @@ cdef class MessageScanner(Scanner):
             found = []
             self.rows = 0
             for i in range(count):
-                value = values[i]
-                if value is None:
-                    continue
-                if not PyBytes_Check(value):
-                    raise TypeError(f"a message is bytes, got {type(value).__name__}")
-                p = <const uint8_t *>PyBytes_AS_STRING(value)
-                n = PyBytes_GET_SIZE(value)
+                if texts is not None:
+                    n = texts.offsets[i + 1] - texts.offsets[i] if texts.valid[i] else 0
+                    if not n:
+                        continue
+                    p = &texts.data[texts.offsets[i]]
+                else:
+                    value = some[i]
+                    if value is None:
+                        continue
+                    if not PyBytes_Check(value):
+                        raise TypeError(f"a message is bytes, got {type(value).__name__}")
+                    p = <const uint8_t *>PyBytes_AS_STRING(value)
+                    n = PyBytes_GET_SIZE(value)
                 if n >= 3 and p[0] == 0xEF and p[1] == 0xBB and p[2] == 0xBF:
                     p += 3
                     n -= 3

@@ -7,20 +7,24 @@ Spark's Kafka source names them. With the first three, every partition of a topi
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyoxigraph import Literal
 from pyspark import TaskContext
 
 from millstream.errors import DataError
 from millstream.ingest.columns import Columns, Ids
 from millstream.ingest.lanes import Reader
-from millstream.ingest.messages import Headers, Lane, Messages
+from millstream.ingest.messages import Headers, Lane, Messages, texts_of
+from millstream.ingest.upserts import keys_of
 from millstream.pipeline.datasets.change_files import of_known_graphs
-from millstream.pipeline.exchange.packing import Packer, packer_for
+from millstream.pipeline.exchange.packing import BEGINS, Packer, packer_for
+from millstream.pipeline.job.inputs import PLACED
 from millstream.pipeline.runtime.connect import rows_of
 from millstream.pipeline.runtime.gc_freeze import freeze_imports
 from millstream.pipeline.source.dead_letters import BATCH, DeadLetters
@@ -31,9 +35,8 @@ from millstream.pipeline.source.task_output import packed_batch
 from millstream.pipeline.state.clock import LANE_BITS
 from millstream.rdf import OnRejected
 
-PLACED = ("topic", "partition", "offset")
 _PARTITION_BITS = 12
-_TOPIC_BITS = 10
+_MOST_TOPICS = (1 << 10) - 1
 _OFFSETS = (1 << LANE_BITS) - 1
 
 
@@ -43,9 +46,17 @@ def part_of(lane: int, offset: int) -> int:
 
 
 def pack_messages(
-    pack: str, source: int, options: str, batches: Iterator[pa.RecordBatch], dead_letter: str | None = None
+    pack: str,
+    source: int,
+    options: str,
+    batches: Iterator[pa.RecordBatch],
+    topics: Sequence[str] = (),
+    dead_letter: str | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """The messages of one partition in one trigger; what is malformed goes to the folder `dead_letter`."""
+    """The messages of one partition in one trigger; what is malformed goes to the folder `dead_letter`.
+
+    `topics`: all that there are, if that is known.
+    """
     freeze_imports()
     context = TaskContext.get()
     part = 0 if context is None else context.partitionId()
@@ -56,22 +67,48 @@ def pack_messages(
     with DeadLetters(dead_letter, Split(path=packer.name, source=source, sequence=trigger, start=part)) as letters:
         counted, row = Counted(letters), 0
         for batch in map(rows_of, batches):
-            for messages, number, chunk in _messages_of(batch, Lane(f"trigger {trigger}", part), part, row):
-                columns = elements_of(messages, reader, packer, counted)
-                packer.begin().add(number, chunk, Reading(columns, counted.take()))
+            for messages, number, chunk in _messages_of(batch, Lane(f"trigger {trigger}", part), part, row, topics):
+                columns, op = elements_of(messages, reader, packer, counted)
+                packer.begin().add(number, chunk, Reading(columns, counted.take()), op)
                 if packer.is_full:
                     yield packed_batch(packer.take())
             row += batch.num_rows
         yield packed_batch(packer.take())
 
 
-def elements_of(messages: Messages, reader: Reader, packer: Packer, on_rejected: OnRejected) -> Columns:
-    """Messages as a packer takes them."""
-    columns, _ = reader.encode(messages, packer.dictionary, packer.summary, on_rejected)
-    return of_known_graphs(columns, packer) if packer.takes_changes else columns
+def elements_of(messages: Messages, reader: Reader, packer: Packer, on_rejected: OnRejected) -> tuple[Columns, Ids | None]:
+    """Messages as a packer takes them: their elements, and of states of keys what each row is."""
+    columns, origin = reader.encode(messages, packer.dictionary, packer.summary, on_rejected)
+    if packer.takes_keys:
+        return _states_of(columns, messages, origin, packer, on_rejected)
+    return of_known_graphs(columns, packer) if packer.takes_changes else columns, None
 
 
-def _messages_of(batch: pa.RecordBatch, own: Lane, part: int, row: int) -> Iterator[tuple[Messages, int, int]]:
+def _states_of(
+    columns: Columns, messages: Messages, origin: Ids, packer: Packer, on_rejected: OnRejected
+) -> tuple[Columns, Ids]:
+    """States of keys: each begins with a row that has its key as a term, which is for every cell."""
+    keyed = list(keys_of(((messages, place) for place in origin.tolist()), on_rejected))
+    numbers = np.array([number for number, _ in keyed], np.int64)
+    # Any bytes are characters of this.
+    keys: Any = pa.array([str(Literal(key.decode("latin-1"))) for _, key in keyed], pa.string())
+    begins = np.full((len(keyed), 3), -1, np.int64)
+    begins[:, 0] = packer.dictionary.encode_column(keys)
+    stated = of_known_graphs(replace(columns, graph=None), packer)
+    assert stated.graph is not None
+    # What has no key still tells how far its lane has come.
+    kept = np.isin(stated.element, numbers)
+    element = np.concatenate([numbers, stated.element[kept]])
+    order = np.argsort(element, kind="stable")
+    op = np.repeat([BEGINS, 1], [len(keyed), int(kept.sum())])
+    triples = np.concatenate([begins, stated.triples[kept]])[order]
+    graph = np.concatenate([np.full(len(keyed), -1), stated.graph[kept]])[order]
+    return replace(stated, triples=triples, element=element[order], graph=graph), op[order]
+
+
+def _messages_of(
+    batch: pa.RecordBatch, own: Lane, part: int, row: int, given: Sequence[str]
+) -> Iterator[tuple[Messages, int, int]]:
     """The messages of a batch, by lanes: with the number of their part and of the chunk there."""
     if not batch.num_rows:
         return
@@ -93,21 +130,23 @@ def _messages_of(batch: pa.RecordBatch, own: Lane, part: int, row: int) -> Itera
         rows = np.flatnonzero((topic == t) & (partition == p))
         rows = rows[np.argsort(offset[rows], kind="stable")]
         some = batch if len(rows) == batch.num_rows else batch.take(rows)
-        place = part_of(lane_of(known[t], p), int(offset[rows[0]]))
+        place = part_of(lane_of(known[t], p, given), int(offset[rows[0]]))
         yield _columns(some, [Lane(known[t], p)], np.zeros(len(rows), np.int64), offset[rows]), place, 0
 
 
-def lane_of(topic: str, partition: int) -> int:
-    """A number for a partition of a topic which every task gives it."""
-    number = zlib.crc32(topic.encode("utf-8", "replace")) & ((1 << _TOPIC_BITS) - 1)
-    return (number << _PARTITION_BITS) | (partition & ((1 << _PARTITION_BITS) - 1))
+def lane_of(topic: str, partition: int, topics: Sequence[str] = ()) -> int:
+    """A number for a partition of a topic which every task gives it: by its place among those that there are, if that is
+    known, else by a checksum, which two topics may share.
+    """
+    found = topics.index(topic) if topic in topics else zlib.crc32(topic.encode("utf-8", "replace"))
+    return ((found & _MOST_TOPICS) << _PARTITION_BITS) | (partition & ((1 << _PARTITION_BITS) - 1))
 
 
 def _columns(batch: pa.RecordBatch, lanes: list[Lane], lane: Ids, offset: Ids) -> Messages:
     names = set(batch.schema.names)
     values: Any = batch.column("value")
-    if not pa.types.is_binary(values.type):
-        values = values.cast(pa.binary())
+    if not pa.types.is_large_binary(values.type):
+        values = values.cast(pa.large_binary())
     keys = batch.column("key") if "key" in names else None
     headers = batch.column("headers") if "headers" in names else None
 
@@ -119,7 +158,7 @@ def _columns(batch: pa.RecordBatch, lanes: list[Lane], lane: Ids, offset: Ids) -
         found = None if headers is None else headers[place].as_py()
         return [(str(each["key"]), each["value"]) for each in found or ()]
 
-    return Messages(lanes, lane, offset, values.to_pylist(), _timestamps(batch), key_of, headers_of)
+    return Messages(lanes, lane, offset, texts_of(values), _timestamps(batch), key_of, headers_of)
 
 
 def _timestamps(batch: pa.RecordBatch) -> Ids:

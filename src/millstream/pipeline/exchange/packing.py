@@ -27,6 +27,8 @@ MOST_LEAST = 1024
 MOST_ROWS = 1 << 19
 MOST_BYTES = 1 << 26
 _LAST = (1 << 31) - 1
+BEGINS = 0
+"""Instead of whether a triple comes or goes: the row has a key as its subject, which states anew what follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ class Packer:
         """A chunk of a part.
 
         Of changes of graphs, the graph in the columns is its place among those that the query reads; `op` is for each triple
-        whether it comes (1) or goes (-1), if triples of one change differ in that.
+        whether it comes (1) or goes (-1), if triples of one change differ in that, or BEGINS.
         """
         found = reading.columns
         element, at_ms = found.element, found.at_ms
@@ -129,6 +131,11 @@ class Packer:
         """Whether its source changes graphs."""
         return self._spec.sources[self._source].changes
 
+    @property
+    def takes_keys(self) -> bool:
+        """Whether its source has states of keys."""
+        return self._spec.sources[self._source].keyed
+
     def graphs_of(self, names: list[str | None]) -> Ids:
         """The places of graphs among those that the query reads, -1 for others; None is the source's own.
 
@@ -169,6 +176,8 @@ class Packer:
         routed = self._routed(triples, times.get("graph"))
         matched = np.zeros(len(triples) + 1, np.int64)
         matched[routed.row + 1] = 1
+        if self.takes_keys and "op" in times:
+            routed = self._with_keys(routed, np.flatnonzero(times["op"] == BEGINS))
         kept = np.diff(np.cumsum(matched)[bounds]).tolist()
         # Once for all cells.
         told = headers_to_bytes([replace(chunk.header, kept=n) for chunk, n in zip(chunks, kept, strict=True)])
@@ -195,6 +204,15 @@ class Packer:
         order = np.lexsort((pattern, row, cell))
         return Routed(row[order], pattern[order], cell[order])
 
+    def _with_keys(self, routed: Routed, begins: Ids) -> Routed:
+        """Rows that have a key go to all cells, by a number that is no pattern's."""
+        cells = self._spec.cells.count
+        row = np.concatenate([routed.row, np.tile(begins, cells)])
+        pattern = np.concatenate([routed.pattern, np.full(len(begins) * cells, len(self._spec.patterns))])
+        cell = np.concatenate([routed.cell, np.repeat(np.arange(cells), len(begins))])
+        order = np.lexsort((pattern, row, cell))
+        return Routed(row[order], pattern[order], cell[order])
+
     def _columns(self, triples: Ids, pattern: Ids | None, times: dict[str, Ids]) -> dict[str, pa.Array[Any]]:
         columns: dict[str, pa.Array[Any]] = {}
         for i, name in enumerate(TERMS):
@@ -202,7 +220,7 @@ class Packer:
             if len(ids) and ids.max() >= 0:
                 columns[name] = term_column(ids, self.dictionary)
         if pattern is not None:
-            columns["pattern"] = pa.array(pattern.astype(np.uint8 if len(self._spec.patterns) <= 1 << 8 else np.int64))
+            columns["pattern"] = pa.array(pattern.astype(np.uint8 if len(self._spec.patterns) < 1 << 8 else np.int64))
         for name, values in times.items():
             is_term = name == "graph" and self._spec.reads_any_graph
             columns[name] = term_column(values, self.dictionary) if is_term else pa.array(values)

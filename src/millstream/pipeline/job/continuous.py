@@ -24,9 +24,9 @@ from millstream.errors import OptionError
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.pipeline.datasets.loading import load_datasets
 from millstream.pipeline.exchange.dataframes import ended_blobs, pack_frame
-from millstream.pipeline.exchange.messages import PLACED, pack_messages
+from millstream.pipeline.exchange.messages import pack_messages
 from millstream.pipeline.job.answers import Job
-from millstream.pipeline.job.inputs import Files, MessageFrame, StreamInput, Topics, frame_of
+from millstream.pipeline.job.inputs import PLACED, Files, MessageFrame, StreamInput, Topics, frame_of
 from millstream.pipeline.job.metrics import NAME, observed
 from millstream.pipeline.job.sampling import sampled_sizes
 from millstream.pipeline.job.specification import JobSpec, StreamedSource, job_spec
@@ -190,7 +190,9 @@ def _described(name: str | None, source: StreamInput, *, changes: bool) -> Strea
         return StreamedSource(name, changes, None, ordered=False)
     if isinstance(source, MessageFrame | Topics):
         ordered = isinstance(source, Topics) or set(PLACED) <= set(source.frame.columns)
-        return StreamedSource(name, changes, None, ordered=ordered)
+        if source.options.upsert and not changes:
+            raise OptionError(f"stream {name}: upserts are changes of a graph; give them as changes.")
+        return StreamedSource(name, changes, None, ordered=ordered, keyed=source.options.upsert)
     time = source.options.get("time") if isinstance(source, Files) else None
     rate: Fraction | None = None if time is None else parse_time_option(time).rate
     return StreamedSource(name, changes, None if rate is None else str(rate), ordered=True)
@@ -212,7 +214,7 @@ def _packed(
     if (frame := frame_of(source)) is not None:
         if isinstance(source, MessageFrame):
             reading = partial(pack_messages, pack, number, source.options.to_json())
-            step = named("millstream_messages", partial(reading, dead_letter=dead_letter))
+            step = named("millstream_messages", partial(reading, topics=source.topics, dead_letter=dead_letter))
         else:
             step = named("millstream_pack", partial(pack_frame, pack, number, dead_letter=dead_letter))
         packed = with_rows(frame).mapInArrow(step, schema_of(PACKED_SCHEMA))

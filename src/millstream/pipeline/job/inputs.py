@@ -36,6 +36,8 @@ class MessageFrame:
 
     frame: DataFrame
     options: MessageOptions
+    topics: tuple[str, ...] = ()
+    """All that there are, if that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ class Topics:
     dead_letter: str | None = None
 
 
+PLACED = ("topic", "partition", "offset")
+"""The columns of messages that tell their order."""
 StreamInput: TypeAlias = "DataFrame | Files | MessageFrame | Topics | str"
 
 
@@ -67,13 +71,16 @@ def messages(
     time: str | None = None,
     element: str | None = None,
     base: str | None = None,
+    upsert: bool = False,
 ) -> MessageFrame:
     """A DataFrame of messages for `continuous`: a column `value`, and where there are `topic, partition, offset, timestamp,
     key, headers`, as Spark's Kafka source has them. Options as those of `millstream.kafka`.
     """
     if not is_connect(df) and "value" not in df.columns:
         raise OptionError(f"messages have a column value; the DataFrame has {', '.join(df.columns)}.")
-    return MessageFrame(df, MessageOptions(format, time, element, base))
+    if upsert and not is_connect(df) and not {*PLACED, "key"} <= set(df.columns):
+        raise OptionError("upserts need the columns key, topic, partition and offset: the last message of a key counts.")
+    return MessageFrame(df, MessageOptions(format, time, element, base, upsert=upsert))
 
 
 def kafka(
@@ -84,6 +91,7 @@ def kafka(
     time: str | None = None,
     element: str | None = None,
     base: str | None = None,
+    upsert: bool = False,
     startingOffsets: object = EARLIEST,  # noqa: N803 - Spark's name
     maxOffsetsPerTrigger: int = MAX_OFFSETS,  # noqa: N803
     carrier: str = "python",
@@ -93,17 +101,19 @@ def kafka(
     """Topics of Kafka for `continuous`: `servers` are host:port, or `kafka.bootstrap.servers` among the options.
 
     `carrier`: `python` reads by tasks of ours, on confluent-kafka; `spark` by Spark's own source, which needs its package.
-    `options` are those of the client, by the names of librdkafka for the first, of the Java client for the second.
+    `options` are those of the client, by the names of librdkafka for the first, of the Java client for the second. Other
+    options as those of `millstream.kafka`; with `upsert` topics are among the `changes`.
     """
     given = {name.removeprefix("kafka."): value for name, value in (options or {}).items()}
     found = servers or given.pop("bootstrap.servers", None)
     if found is None:
         raise OptionError("kafka: the servers are missing; give servers='host:port'.")
-    read = MessageOptions(format, time, element, base)
+    read = MessageOptions(format, time, element, base, upsert=upsert)
     starting_offsets(startingOffsets)
     if carrier == "spark":
-        names = topics if isinstance(topics, str) else ",".join(topics)
-        return MessageFrame(_spark_topics(str(found), names, startingOffsets, maxOffsetsPerTrigger, given, spark), read)
+        names = (topics,) if isinstance(topics, str) else tuple(topics)
+        frame = _spark_topics(str(found), ",".join(names), startingOffsets, maxOffsetsPerTrigger, given, spark)
+        return MessageFrame(frame, read, names)
     if carrier != "python":
         raise OptionError(f"carrier is python or spark, got {carrier!r}.")
     return Topics(address(str(found), topics, given), read, startingOffsets, maxOffsetsPerTrigger)

@@ -39,6 +39,8 @@ class StreamedSource:
     """Elements a second, where nothing else tells their times."""
     ordered: bool = True
     """Whether it has an order of its own beyond that of its triggers."""
+    keyed: bool = False
+    """Whether its changes are states of keys, each of which replaces the one before."""
 
     @property
     def label(self) -> str:
@@ -142,6 +144,10 @@ class JobSpec:
     def to_json(self) -> str:
         """The text."""
         fields = asdict(replace(self, cells=replace(self.cells, variables=())))
+        for source in fields["sources"]:
+            # Jobs without such sources go on from checkpoints of before there were any.
+            if not source["keyed"]:
+                del source["keyed"]
         fields["cells"]["variables"] = [[v.value, isinstance(v, BlankNode)] for v in self.cells.variables]
         return json.dumps({"layout": LAYOUT, **fields}, sort_keys=True)
 

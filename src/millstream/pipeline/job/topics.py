@@ -2,6 +2,8 @@
 
 Answers are spread by their key, and each task sends its own in one transaction, which carries the number of the batch: a
 batch that comes again finds that number, and passes over what was sent. Rows of a key stay together, in order of time.
+
+What a compacted topic holds (mode `upsert`) is state of the job. A job that begins takes back what others left there.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from millstream.connect.kafka.answers import TRIPLE, AnswerMessages
+from millstream.connect.kafka.answers import JSON, TRIPLE, AnswerMessages, Record
 from millstream.connect.kafka.options import Address, address
 from millstream.errors import OptionError
 from millstream.language.algebra import Form
@@ -24,6 +26,7 @@ from millstream.pipeline.job.answers import known_job
 from millstream.pipeline.job.tables import query_of_batch
 from millstream.pipeline.runtime.connect import is_connect, with_checkpoint
 from millstream.pipeline.runtime.step_names import named
+from millstream.pipeline.state.upserts import upserts_of
 
 _TIMES = ("at_ms", "weight")
 
@@ -38,8 +41,19 @@ class _Topic:
     partitions: int
 
     def messages(self) -> AnswerMessages:
-        # Nobody can ask the topic what it holds before each batch.
-        return AnswerMessages(self.columns, self.mode, self.key, construct=self.construct, knows_topic=False)
+        return AnswerMessages(self.columns, self.mode, self.key, construct=self.construct)
+
+    def records(self, rows: pa.Table) -> list[Record]:
+        """The messages of some rows of a batch."""
+        if self.mode != "upsert":
+            return self.messages().records(rows)
+        columns = (rows.column(name).to_pylist() for name in ("key", "value", "at_ms"))
+        return [Record(key, value, at_ms, value and JSON) for key, value, at_ms in zip(*columns, strict=True)]
+
+    @property
+    def spread_by(self) -> Sequence[str]:
+        """The columns of a batch by which it is spread over tasks."""
+        return ("key",) if self.mode == "upsert" else self.key or ()
 
 
 def to_kafka(
@@ -72,6 +86,9 @@ def to_kafka(
         names = columns
     sent = _Topic(address(str(found), topic, given), columns, mode, names, construct, partitions if names else 1)
     sent.messages()  # complains at once
+    if mode == "upsert":
+        assert names is not None
+        answers = upserts_of(answers, columns, names)
     writer = answers.writeStream.outputMode("append")
     if is_connect(answers):
         return with_checkpoint(writer, lambda checkpoint: partial(_send, sent, checkpoint))
@@ -81,9 +98,21 @@ def to_kafka(
 def _send(topic: _Topic, checkpoint: str | None, batch: DataFrame, number: int) -> None:
     """One batch of a query."""
     query = query_of_batch(batch.sparkSession, checkpoint)
-    spread = batch.repartition(topic.partitions, *topic.key) if topic.key else batch.repartition(1)
+    if topic.mode == "upsert" and number == 0:
+        _withdraw(topic, query)
+    spread = batch.repartition(topic.partitions, *topic.spread_by)
     step = named("millstream_to_kafka", partial(_sent, topic, query, number))
     spread.mapInArrow(step, "sent long").collect()
+
+
+def _withdraw(topic: _Topic, query: str) -> None:
+    """Takes back what was in a compacted topic before its query began."""
+    from millstream.connect.kafka.sink import Sender, held_messages
+
+    sender = Sender(topic.at, f"millstream-{query}-begin")
+    if not sender.last_number():
+        left = dict(held_messages(topic.at))
+        sender.transaction(1, [Record(key, None, 0, None) for key, value in left.items() if value is not None])
 
 
 def _sent(topic: _Topic, query: str, number: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -93,7 +122,7 @@ def _sent(topic: _Topic, query: str, number: int, batches: Iterator[pa.RecordBat
     context: Any = TaskContext.get()
     part = context.partitionId()
     found = list(batches)
-    records = topic.messages().records(pa.Table.from_batches(found)) if found else []
+    records = topic.records(pa.Table.from_batches(found)) if found else []
     if records:
         sender = Sender(topic.at, f"millstream-{query}-{part}")
         # Numbers of transactions are from 1 on, those of batches from 0.

@@ -78,8 +78,8 @@ def blobs_of(
             packer.begin()
             for found in _messages(options, topic, partition, start, end):
                 messages = messages_of([Lane(topic, partition)], [0] * len(found), found)
-                columns = elements_of(messages, reader, packer, counted)
-                packer.add(part_of(lane, start), chunk, Reading(columns, counted.take()))
+                columns, op = elements_of(messages, reader, packer, counted)
+                packer.add(part_of(lane, start), chunk, Reading(columns, counted.take()), op)
                 chunk += 1
                 if packer.is_full:
                     yield packed_batch(packer.take())

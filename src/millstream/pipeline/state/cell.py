@@ -25,10 +25,12 @@ from millstream.operators import stored
 from millstream.operators.ticks import ELEMENT, tick
 from millstream.pipeline.datasets.static import StaticData
 from millstream.pipeline.exchange.blobs import TERMS, graph_of, ids_of, numbers_of, read_blob, read_headers
+from millstream.pipeline.exchange.packing import BEGINS
 from millstream.pipeline.exchange.sending import Outbox, PartCore, SendingRun
 from millstream.pipeline.job.specification import JobSpec
 from millstream.pipeline.state.cell_rows import COLUMNS, Constants, Rows, begins_of, ids, in_order, joined, no_rows, picked
 from millstream.pipeline.state.clock import FIRST_OF_ALL, Clock, Seen, times_of
+from millstream.pipeline.state.keyed_rows import KeyedRows
 from millstream.pipeline.state.late_rows import LateRows
 from millstream.pipeline.state.retention import Retention
 from millstream.pipeline.state.trigger_counts import NOTHING, Counts, counts_of
@@ -85,6 +87,7 @@ class Cell:
         self._core = PartCore(Options(0, spec.t0_ms, KEEPS_ALL, False, True, True, True, spec.limits), plan)
         self._ends = Retention(spec)
         self._late = LateRows(spec, number)
+        self._keyed = KeyedRows(spec, self._core.dictionary)
         rates, ordered = [s.fraction for s in spec.sources], [s.ordered for s in spec.sources]
         self.clock = Clock(rates, ordered, spec.lateness_ms)
         self._held = no_rows()
@@ -154,10 +157,15 @@ class Cell:
                 continue
             part, at_ms = np.array([seen.part for seen in seen_by])[chunk], times_of(batch, chunk, seen_by)
             rows = self._rows(headers[0].source, part, batch, at_ms)
-            floors = [passed_ms if seen.late_before_ms is None else max(passed_ms, seen.late_before_ms) for seen in seen_by]
+            # The last state of a key counts, so what would be late happens with what came before it.
+            keyed = self._keyed.is_keyed(headers[0].source)
+            lateness_ms = 0 if keyed else self._spec.lateness_ms
+            floors = [max(passed_ms, FIRST_OF_ALL if s.before_ms is None else s.before_ms - lateness_ms) for s in seen_by]
             least = np.array(floors, np.int64)[chunk]
             if "seen" in batch.schema.names:
-                least = np.maximum(least, numbers_of(batch, "seen") - self._spec.lateness_ms)
+                least = np.maximum(least, numbers_of(batch, "seen") - lateness_ms)
+            if keyed:
+                rows["at_ms"] = np.maximum(rows["at_ms"], least)
             is_late = rows["at_ms"] < least
             if is_late.any():
                 late.append(picked(rows, is_late))
@@ -210,6 +218,11 @@ class Cell:
             rows["graph"] = ids_of(batch, "graph", self._core.dictionary)
         elif "graph" in batch.schema.names:
             rows["graph"] = numbers_of(batch, "graph")
+        if self._keyed.is_keyed(source):
+            # A key stands in all places, so that each has a term.
+            begins = rows["op"] == BEGINS
+            for name in TERMS[1:]:
+                rows[name][begins] = rows[TERMS[0]][begins]
         return rows
 
     def _terms(self, rows: Rows) -> Ids:
@@ -228,8 +241,7 @@ class Cell:
     def _due(self) -> Rows:
         """What can no longer be overtaken, in order; the rest stays."""
         held = self._held
-        at_ms, source = self.clock.point
-        due = (held["at_ms"] < at_ms) | ((held["at_ms"] == at_ms) & (held["source"] <= source))
+        due = self.clock.is_due(held["at_ms"], held["source"], held["part"])
         if due.all():
             found, self._held = held, no_rows()
         else:
@@ -239,11 +251,12 @@ class Cell:
     def _process(self, rows: Rows) -> None:
         point_ms = self.clock.point[0]
         last = tick(int(rows["at_ms"][-1]), ELEMENT) if len(rows["at_ms"]) else None
+        changes = self._keyed.changes(rows)
         if self._spec.cells.whole:
-            self._process_whole(rows)
+            self._process_whole(changes)
         else:
             point = tick(point_ms, ELEMENT)
-            self._process_tagged(rows, point if last is None else max(point, last))
+            self._process_tagged(changes, point if last is None else max(point, last))
         if last is not None:
             self._core.dictionary.release(self._terms(rows), last)
             self._core.pass_time(last)
@@ -337,7 +350,9 @@ class Cell:
                 at_ms, part, element = clock.first
                 found.append((at_ms, number, part, element))
         first = min(found, default=None)
-        return first if first is not None and first[:2] <= self.clock.point else None
+        if first is None or not self.clock.is_due(*(np.array([number]) for number in first[:3])).all():
+            return None
+        return first
 
     def _finish(self) -> None:
         for source, clock in zip(self._spec.sources, self.clock.sources, strict=True):
@@ -374,6 +389,7 @@ class Cell:
             "clock": self.clock.dump(),
             "held": [self._held[name] for name in COLUMNS],
             "finished": self._finished,
+            "keyed": self._keyed.dump(),
             "contents": [[graph, number, content.triples()] for (graph, number), content in self._contents.items()],
         }
 
@@ -393,5 +409,7 @@ class Cell:
         for graph, pattern, triples in state["contents"]:
             content = cell._contents[graph, pattern] = Graph(cell._core.dictionary)
             content.restore(triples)
+        # States from before there were such sources have none.
+        cell._keyed.load(state.get("keyed", []))
         cell._constants = Constants(spec, cell._core.dictionary)
         return cell

@@ -1,8 +1,8 @@
 """How far a job has come: each source by what its lanes brought, all together by the one that lags.
 
 Every cell keeps this for itself and comes to the same result, since all are told of every chunk. Sources have the order in
-which they are listed: of what happens in one millisecond, that of the first source comes first. So a row may be
-processed once no source can bring anything before it in the order of (time, source).
+which they are listed: of what happens in one millisecond, that of the first source comes first, and of a source that of its
+first lane. So a row may be processed once nobody can bring anything before it in the order of (time, source, lane).
 """
 
 from __future__ import annotations
@@ -72,12 +72,16 @@ class SourceClock:
         return bool(self.lanes) and all(lane.idle for lane in self.lanes.values())
 
     @property
+    def reached(self) -> tuple[int, int] | None:
+        """How far all lanes have come that are not idle, and the first that is no further; None if one brought nothing."""
+        counting = [(lane.largest_ms, number) for number, lane in self.lanes.items() if not lane.idle]
+        known = [(at_ms, number) for at_ms, number in counting if at_ms is not None]
+        return min(known) if known and len(known) == len(counting) else None
+
+    @property
     def reached_ms(self) -> int | None:
-        """How far all lanes have come that are not idle; None if one of them has brought nothing yet."""
-        counting = [lane.largest_ms for lane in self.lanes.values() if not lane.idle]
-        if not counting or None in counting:
-            return None
-        return min(at_ms for at_ms in counting if at_ms is not None)
+        """How far all lanes have come."""
+        return None if self.reached is None else self.reached[0]
 
     def dump(self) -> dict[str, Any]:
         """As plain values."""
@@ -105,8 +109,8 @@ class Clock:
         self._lateness_ms = lateness_ms
         self.sources = [SourceClock() for _ in self._rates]
         self._triggers = 0
-        self.point = (FIRST_OF_ALL, 0)
-        """All that is before or at this (time, source) has been processed."""
+        self.point = (FIRST_OF_ALL, 0, 0)
+        """All that is before or at this (time, source, lane) has been processed."""
 
     def see(self, headers: list[Header]) -> list[Seen]:
         """Takes the chunks of one trigger, in order; gives for each what its rows' times are judged by."""
@@ -139,8 +143,7 @@ class Clock:
             rate = self._rates[header.source]
             before_ms = before_trigger[header.source].get(header.part >> LANE_BITS)
             reference = lane.largest_ms if self._ordered[header.source] else before_ms
-            late_before_ms = None if reference is None else reference - self._lateness_ms
-            seen.append(Seen(part, base[header.source], rate, late_before_ms))
+            seen.append(Seen(part, base[header.source], rate, reference))
             if header.elements:
                 self._bring(source, lane, header, seen[-1])
         return seen
@@ -153,7 +156,8 @@ class Clock:
             assert header.largest_ms is not None
             largest = header.largest_ms
             pairs = zip(header.least_ms, header.least_element, strict=True)
-            least = [(t, seen.part, e) for t, e in pairs if seen.late_before_ms is None or t >= seen.late_before_ms]
+            floor_ms = FIRST_OF_ALL if seen.before_ms is None else seen.before_ms - self._lateness_ms
+            least = [(t, seen.part, e) for t, e in pairs if t >= floor_ms]
         else:
             ends = np.array([header.first, header.first + header.elements - 1]) + seen.base
             first, largest = times_at_rate(ends, seen.rate).tolist()
@@ -173,12 +177,25 @@ class Clock:
             # Nothing lags, so time is what the furthest source says; at the end also what a lateness held back has happened.
             lateness_ms = 0 if over else self._lateness_ms
             times_ms = (s.largest_ms - lateness_ms for s in self.sources if s.largest_ms is not None)
-            reached = (max(times_ms, default=FIRST_OF_ALL), len(self.sources))
+            reached = (max(times_ms, default=FIRST_OF_ALL), len(self.sources), 0)
         self.point = max(self.point, reached)
 
-    def _reached(self, number: int, source: SourceClock) -> tuple[int, int]:
-        reached_ms = source.reached_ms
-        return FIRST_OF_ALL if reached_ms is None else reached_ms - self._lateness_ms, number
+    def _reached(self, number: int, source: SourceClock) -> tuple[int, int, int]:
+        if source.reached is None:
+            return FIRST_OF_ALL, number, 0
+        at_ms, lane = source.reached
+        return at_ms - self._lateness_ms, number, lane
+
+    def is_due(self, at_ms: Ids, source: Ids, part: Ids) -> npt.NDArray[np.bool_]:
+        """Which rows nobody can overtake any more."""
+        to_ms, to_source, to_lane = self.point
+        is_before = source < to_source
+        if to_source < len(self.sources):
+            # Parts of a source without an order of its own have numbers that say nothing of lanes: it has one.
+            in_lanes = self._ordered[to_source]
+            is_before |= (source == to_source) & ((part >> LANE_BITS <= to_lane) | (not in_lanes))
+        found: npt.NDArray[np.bool_] = (at_ms < to_ms) | ((at_ms == to_ms) & is_before)
+        return found
 
     @property
     def at_ms(self) -> int | None:
@@ -202,7 +219,9 @@ class Clock:
 
     def load(self, state: dict[str, Any]) -> None:
         self.sources = [SourceClock.of(s) for s in state["sources"]]
-        self.point = (state["point"][0], state["point"][1])
+        # Those of before lanes counted have none.
+        at_ms, source, lane = (*state["point"], 0)[:3]
+        self.point = (at_ms, source, lane)
         self._triggers = state["triggers"]
 
 
@@ -222,7 +241,8 @@ class Seen:
     """A number for its part that no other part has, which orders them."""
     base: int
     rate: Fraction | None
-    late_before_ms: int | None
+    before_ms: int | None
+    """How far its lane had come before it; None: nothing had come."""
 
 
 def times_of(batch: pa.RecordBatch, chunk: Ids, seen: Sequence[Seen]) -> Ids:

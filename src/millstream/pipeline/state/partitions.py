@@ -31,6 +31,12 @@ def with_partitions(frame: DataFrame, number: int) -> DataFrame:
     return frame
 
 
+def partitions_as(frame: DataFrame, other: DataFrame) -> DataFrame:
+    """The same DataFrame, with as many partitions as another knows of, if it does."""
+    number = getattr(other, _NUMBER, None)
+    return frame if number is None else with_partitions(frame, number)
+
+
 @cache
 def _numbered(kind: type[Any]) -> type[Any]:
     """The class of DataFrames of Spark, or of Spark Connect, that know their number and hand it on."""

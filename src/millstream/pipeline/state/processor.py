@@ -72,12 +72,8 @@ def asked_in_driver() -> bool:
     return spec is not None and spec.name == "pyspark.sql.streaming.transform_with_state_driver_worker"
 
 
-class _Kept(StatefulProcessor):
-    """What outlives its process by a ledger and slices."""
-
-    def __init__(self, job: str, spec: str) -> None:
-        self._job = job
-        self._text = spec
+class QuietProcessor(StatefulProcessor):
+    """A processor that says nothing on the terminal."""
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -85,12 +81,20 @@ class _Kept(StatefulProcessor):
             # What that process says of each step it takes would be on the terminal of whoever started the job.
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - for as long as the process is there
 
+    def close(self) -> None:
+        """Nothing to let go of: state is Spark's."""
+
+
+class _Kept(QuietProcessor):
+    """What outlives its process by a ledger and slices; cells stay in memory for the next trigger."""
+
+    def __init__(self, job: str, spec: str) -> None:
+        self._job = job
+        self._text = spec
+
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Spark's way in."""
         self._pieces: MapState = handle.getMapState(STATE, _PIECE, _DATA)
-
-    def close(self) -> None:
-        """Nothing to let go of: state is Spark's, cells stay for the next trigger."""
 
     @property
     def spec(self) -> JobSpec:

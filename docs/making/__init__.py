@@ -1,0 +1,1 @@
+"""What documentation shows and programs make. `python -m docs.making` makes all of it."""
