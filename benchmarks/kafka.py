@@ -155,8 +155,12 @@ def _latency(servers: str, size: Size, progress: Progress) -> list[float]:
     engine, answered = ms.Engine(), threading.Event()
     engine.register(_ALL, on_answer=lambda answer: answered.set())
     source = ms.kafka(servers, "pings", format="ntriples", follow=True, idle_s=0.0)
-    threading.Thread(target=engine.read, args=(STREAM, source), daemon=True).start()
-    return _pinged(servers, 0, size.pings, lambda: _waited(answered))
+    reading = threading.Thread(target=engine.read, args=(STREAM, source), daemon=True)
+    reading.start()
+    times = _pinged(servers, 0, size.pings, lambda: _waited(answered))
+    engine.stop_reading()
+    reading.join()
+    return times
 
 
 def _spark_latency(spark: SparkSession, servers: str, size: Size, folder: Path, progress: Progress) -> list[float]:
@@ -195,6 +199,7 @@ def _pinged(servers: str, first: int, count: int, wait: Callable[[], None]) -> l
         producer.poll(0)
         wait()
         times.append((time.perf_counter() - begin) * 1000)
+    producer.flush(10)
     return times[_FIRST:]
 
 

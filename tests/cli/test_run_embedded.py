@@ -154,7 +154,9 @@ def test_a_run_ends_though_a_query_that_feeds_another_answers_at_every_instant(f
         "SELECT (SUM(?n) AS ?sum) { STREAM <http://e/counts> [RANGE 20ms] { ?a <http://e/n> ?n } }"
     )
     arguments = ["counts.rq", "sums.rq", "--stream", "http://e/a=-", "--once", "--output", "answers/", "--format", "csv"]
-    run(*arguments, stdin=element("1", 3, "x0 p y0"), cwd=folder)
+    found = run(*arguments, stdin=element("1", 3, "x0 p y0"), cwd=folder)
+    # The stream between them has no --stream, and needs none.
+    assert "warning" not in found.stderr
     assert rows((folder / "answers" / "sums.csv").read_text()) == [["5", "1", "1"], ["25", "1", "0"]]
     assert rows((folder / "answers" / "counts.csv").read_text())[-1][0] == "45"
 

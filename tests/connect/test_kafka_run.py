@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from typer.testing import CliRunner
 from millstream.cli.main import app
 from tests.connect.mock_kafka import MockKafka
 from tests.connect.real_kafka import RealKafka
+from tests.pipeline.victims import Victim
 
 STREAM = "http://e/s"
 QUERY = f"SELECT ?s (COUNT(*) AS ?n) WHERE {{ STREAM <{STREAM}> [RANGE 10ms] {{ ?s <http://e/p> ?o }} }} GROUP BY ?s"
@@ -119,7 +119,7 @@ def test_secrets_are_in_no_checkpoint(query: str, tmp_path: Path) -> None:
     "engine", [pytest.param("embedded", marks=pytest.mark.slow), pytest.param("spark", marks=pytest.mark.long)]
 )
 def test_killed_again_and_again(broker: RealKafka, query: str, tmp_path: Path, engine: str) -> None:
-    """The topic of answers is that of a run that never died, whenever the process, or the broker, was killed."""
+    """The topic of answers is that of a run that never died, whenever the process, the broker or a worker was killed."""
     chance = random.Random(7)
     messages = [(triple(number % 5, number), 1 + number // 2, number % 2) for number in range(3000)]
     given, killed, whole = (f"{engine}-{name}" for name in ("in", "killed", "whole"))
@@ -138,7 +138,7 @@ def test_killed_again_and_again(broker: RealKafka, query: str, tmp_path: Path, e
         broker.flush()
 
     for place in range(0, len(messages), 500):
-        process = subprocess.Popen(command(killed), stderr=subprocess.DEVNULL)
+        victim = Victim(*command(killed), log=tmp_path / "log")
         send(messages[place : place + 250])
         before, until = len(broker.messages(killed)), time.monotonic() + 30
         while len(broker.messages(killed)) == before and time.monotonic() < until:
@@ -147,9 +147,11 @@ def test_killed_again_and_again(broker: RealKafka, query: str, tmp_path: Path, e
             broker.kill()
             broker.start()
         send(messages[place + 250 : place + 500])
+        if engine == "spark" and place % 1000 == 500:
+            assert victim.kill_a_worker(chance)
+            time.sleep(chance.uniform(0, 3))
         time.sleep(chance.uniform(0, 0.3))
-        process.send_signal(signal.SIGKILL)
-        process.wait(30)
+        victim.kill()
     expected = run_through(command(whole, "embedded"), broker, whole, 1000)
     found = run_through(command(killed), broker, killed, len(expected))
     assert len(expected) > 1000

@@ -120,7 +120,8 @@ def test_following_a_topic(cluster: MockKafka) -> None:
 
     engine.register(ALL, on_answer=on_answer)
     source = ms.kafka(cluster.servers, topic, format="ntriples", follow=True, idle_s=0.1)
-    threading.Thread(target=engine.read, args=(STREAM, source), daemon=True).start()
+    reading = threading.Thread(target=engine.read, args=(STREAM, source), daemon=True)
+    reading.start()
     for number in range(1, 4):
         assert more.wait(20)
         more.clear()
@@ -130,6 +131,13 @@ def test_following_a_topic(cluster: MockKafka) -> None:
     while len(seen) < 4 and time.monotonic() < until:
         time.sleep(0.01)
     assert seen == ["0", "1", "2", "3"]
+    engine.stop_reading()
+    reading.join(20)
+    assert not reading.is_alive()
+    cluster.send(topic, triple("a", 4), 9)
+    cluster.flush()
+    engine.read(STREAM, ms.kafka(cluster.servers, topic, format="ntriples"), since=engine.positions[STREAM])
+    assert seen == ["0", "1", "2", "3", "4"]
 
 
 def test_where_to_begin(cluster: MockKafka) -> None:

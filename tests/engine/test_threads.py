@@ -263,6 +263,8 @@ QUERY_CALLS: dict[str, Callable[[ContinuousQuery], object]] = {
     "solutions": lambda query: query.solutions(),
     "stats": lambda query: query.stats,
     "explain": lambda query: query.explain(),
+    "operators": lambda query: query.operators(),
+    "measure": lambda query: query.measure(),
     "close": lambda query: query.close(),
 }
 

@@ -66,6 +66,40 @@ def test_a_subscription_resumes_behind_the_last_event_without_loss_or_repeat(fre
         again.close()
 
 
+def test_operators_are_counted_and_measured_while_somebody_asks(fresh: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    fresh.register(SEEN, "seen")
+    fresh.push(triple("a", 1), 5)
+    before = fresh.http.get("/queries/seen/operators").json()
+    assert before["operators"] == {
+        "label": "conjunction 1: ?x ?y",
+        "detail": "1 pattern",
+        "changes": 1,
+        "stored": 1,
+        "micros": 0.0,
+        "inputs": [
+            {
+                "label": "?x :p ?y",
+                "detail": "pairs in window :a [RANGE 1s]",
+                "changes": 1,
+                "stored": 1,
+                "micros": None,
+                "inputs": [],
+            }
+        ],
+    }
+    fresh.push(triple("b", 2), 6)
+    after = fresh.http.get("/queries/seen/operators").json()
+    assert after["at_ms"] >= before["at_ms"]
+    assert after["operators"]["changes"] == 2
+    assert after["operators"]["micros"] > 0
+    service = fresh.server._uvicorn.config.app.state.service  # type: ignore[union-attr]
+    (query,) = service.worker._state.engine.queries
+    monkeypatch.setattr("millstream.server.watching.KEPT_ON_S", 0.05)
+    assert fresh.http.get("/queries/seen/operators").json()["operators"]["micros"] > 0
+    until(lambda: query.operators().micros is None)
+    assert fresh.http.get("/queries/other/operators").status_code == 404
+
+
 def test_beyond_the_horizon_a_subscription_gets_a_snapshot_that_says_so() -> None:
     with serving({"horizon_events": 2}) as server, server.client() as client:
         server.register(SEEN, "seen")

@@ -19,6 +19,7 @@ PATHS = [
     ("GET", "/queries/x", "read"),
     ("DELETE", "/queries/x", "admin"),
     ("GET", "/queries/x/answers", "read"),
+    ("GET", "/queries/x/operators", "read"),
     ("GET", "/queries/x/events", "read"),
     ("POST", "/streams?iri=http://e/a", "write"),
     ("GET", "/datasets?default", "read"),

@@ -80,6 +80,7 @@ class Engine:
         self.graph_store = GraphStore(self)
         """For those who serve the graphs at rest."""
         self._sources: dict[str, Chunk] = {}
+        self._stops = 0
         """The last chunk of each stream that was read from a source."""
 
     # Datasets ---------------------------------------------------------------------------------------------------------
@@ -127,15 +128,13 @@ class Engine:
         source to go on from, which `positions` has under `changes` or `changes GRAPH`.
         """
         want = self._want(format=format, time=time, base=base, changes=True)
-        name = "changes" if graph is None else f"changes {graph_iri(graph)}"
-        for chunk in chunks_of(source, want, since):
-            with self._core.lock:
-                self.arrivals.change(self.arrivals.encode_changes(chunk), graph_iri(graph))
-                if chunk.is_placed:
-                    self._sources[name] = chunk
-            self._core.callbacks.deliver()
-            if chunk.is_idle:
-                sleep(_IDLE_S)
+        named = graph_iri(graph)
+        name = "changes" if graph is None else f"changes {named}"
+        self._read_all(
+            chunks_of(source, want, since),
+            name,
+            lambda chunk: self.arrivals.change(self.arrivals.encode_changes(chunk), named),
+        )
 
     def _offer_graph_change(self, change: GraphChange, time_ms: int | None) -> None:
         self._pending_guard.take(lambda engine: engine._change(change, time_ms), time_ms, change.triples.ids)
@@ -224,18 +223,31 @@ class Engine:
         with self._core.lock:
             state = self._core.stream(stream)
         want = self._want(format=format, time=time, element=element, base=base, clock_ms=clock_ms)
-        # A source is waited for without the lock: it may last as long as the stream does.
-        for chunk in chunks_of(source, want, since):
-            with self._core.lock:
-                self._take(stream, chunk)
-                if chunk.is_placed:
-                    self._sources[state.iri] = chunk
-            self._core.callbacks.deliver()
-            if chunk.is_idle:
-                sleep(_IDLE_S)
+        self._read_all(chunks_of(source, want, since), state.iri, lambda chunk: self._take(stream, chunk))
 
     def _take(self, stream: str, chunk: Chunk) -> None:
         self.arrivals.take(stream, self.arrivals.encode(stream, chunk))
+
+    def _read_all(self, chunks: Iterator[Chunk], name: str, take: Callable[[Chunk], None]) -> None:
+        stops = self._stops
+        # A source is waited for without the lock: it may last as long as the stream does.
+        for chunk in chunks:
+            with self._core.lock:
+                take(chunk)
+                if chunk.is_placed:
+                    self._sources[name] = chunk
+            self._core.callbacks.deliver()
+            if self._stops != stops:
+                return
+            if chunk.is_idle:
+                sleep(_IDLE_S)
+
+    def stop_reading(self) -> None:
+        """Ends what `read` and `read_changes` do now, in whichever thread, each behind the chunk that it is taking.
+
+        `positions` then says where to go on.
+        """
+        self._stops += 1
 
     @property
     @serialised
@@ -354,6 +366,28 @@ class Engine:
             "queries": len(self._core.registry.queries),
             "terms": self._core.dictionary.stats()["live"],
         }
+
+    @serialised
+    def _repr_html_(self) -> str:
+        from millstream.engine.output.notebook import engine_html
+
+        self._core.catch_up_all()
+        registry, totals = self._core.registry, self._core.totals
+        streams = [(stream.iri, stream.elements, stream.triples, stream.kept) for stream in self._core.streams.values()]
+        graphs = [(name or "the default graph", size) for name, size in self.graph_store.sizes().items()]
+        queries = [
+            (query.name or " ".join(query.text.split())[:80], query.output, query.emitted, query.pending)
+            for query in registry.queries
+        ]
+        title = f"engine at {self.clock_ms:,} ms · late {totals['late']:,} · rejected {totals['rejected']:,}"
+        return engine_html(
+            title,
+            {
+                "streams": (["elements", "triples", "kept"], streams),
+                "datasets": (["triples"], graphs),
+                "queries": (["output", "answers", "pending"], queries),
+            },
+        )
 
     # Snapshots --------------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from millstream.server.limits import ServerLimits
 from millstream.server.measures import Measures
 from millstream.server.one_off.one_offs import OneOffs
 from millstream.server.problems import NotFoundError
+from millstream.server.watching import Watching
 
 
 class Service:
@@ -42,6 +43,7 @@ class Service:
         self.one_offs = OneOffs(limits)
         self.worker = Worker(state, storage, self, snapshot_bytes=snapshot_bytes)
         self.worker.synced = self.measures.synced
+        self.watching = Watching(self.worker)
         if limits.one_offs:
             self.one_offs.start(dataset_quads(state))
 

@@ -65,7 +65,9 @@ def test_objects_have_the_terms_of_their_rows_and_no_unbound_ones() -> None:
     a, b, one = (dictionary.encode_one(text) for text in ("<http://e/a>", '"b"@en', TEXTS[6]))
     decoding = Decoding(dictionary, ["x", "y"])
     rows = rows_of([[a, b], [a, -1], [one, b]], 2, [4 * 7 + 1, 4 * 7 + 1, -4 * 3 + 2], [1, -1, 1])
-    found = decoding.objects(rows, Found, ("at_ms", "weight", "terms", "kind"), "all")
+    found = decoding.objects(rows, Found, ("at_ms", "weight", "terms", "kind"), "all", list)
+    with pytest.raises(TypeError, match="expected a class of lists"):
+        decoding.objects(rows, Found, ("at_ms", "weight", "terms", "kind"), "all", tuple)  # type: ignore[type-var]
     x, y, number = ox.NamedNode("http://e/a"), ox.Literal("b", language="en"), ox.Literal(12)
     assert found == [
         Found(7, 1, {"x": x, "y": y}, "all"),

@@ -11,6 +11,7 @@ from millstream.cli.queries import read_query
 from millstream.cli.run.arguments import GraphSource, StreamSource, check_path
 from millstream.cli.terminal import note
 from millstream.connect.kafka.options import is_address, shown
+from millstream.engine.queries.derived_streams import derived_stream
 from millstream.errors import OptionError
 from millstream.language import algebra
 from millstream.language.algebra import Form
@@ -158,9 +159,10 @@ def _check_outputs(options: RunOptions) -> None:
 
 def _warn_about_streams(options: RunOptions) -> None:
     given = {stream.iri for stream in options.streams}
+    constructed = {derived_stream(query.query) for query in options.queries}
     read = {window.stream.value: query.name for query in options.queries for window in query.query.windows}
     for iri, name in read.items():
-        if iri not in given:
+        if iri not in given | constructed:
             note("warning", f"{name} reads the stream <{iri}>, which has no --stream: it stays empty")
     for iri in given - read.keys():
         note("warning", f"no query reads the stream <{iri}>")

@@ -54,6 +54,17 @@ class Answer:
         return truth_of(self.bindings)
 
 
+class Answers(list[Answer]):
+    """What a query emitted, in order: a list that notebooks show as a table."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        from millstream.engine.output.notebook import answers_html
+
+        return answers_html(self)
+
+
 def triple_of(bindings: Bindings) -> Triple:
     """The triple whose places are bound."""
     return Triple(*cast("Any", (bindings["subject"], bindings["predicate"], bindings["object"])))
@@ -73,16 +84,16 @@ class Decoder:
         self._names = ["at_ms", "weight", *names]
         self.bindings = self._decoding.bindings
 
-    def answers(self, rows: Deltas) -> list[Answer]:
+    def answers(self, rows: Deltas) -> Answers:
         """The answers that emitted rows are."""
-        return self._decoding.objects(rows, Answer, _ATTRIBUTES, self._form)
+        return self._decoding.objects(rows, Answer, _ATTRIBUTES, self._form, Answers)
 
-    def answers_of(self, table: pa.Table) -> list[Answer]:
+    def answers_of(self, table: pa.Table) -> Answers:
         """The answers in a table that `table` made."""
         rows: list[dict[str, str | None]] = table.drop_columns(["at_ms", "weight"]).to_pylist()
         found = [{name: term_of(text) for name, text in row.items() if text is not None} for row in rows]
         times, weights = (table[name].to_numpy().tolist() for name in ("at_ms", "weight"))
-        return [Answer(*answer, self._form) for answer in zip(times, weights, found, strict=True)]
+        return Answers(Answer(*answer, self._form) for answer in zip(times, weights, found, strict=True))
 
     def table(self, rows: Deltas) -> pa.Table:
         """Emitted rows as Arrow."""

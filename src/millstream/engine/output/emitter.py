@@ -15,6 +15,7 @@ from millstream.kernels.emission.answer_set import AnswerSet, summed
 from millstream.kernels.emission.emission import Receiver, Reporter
 from millstream.kernels.engine.run import RunOutput
 from millstream.language import algebra as a
+from millstream.language.printer import Printer
 from millstream.operators import stored
 from millstream.operators.dataflow.layout import Root
 from millstream.operators.ticks import Column, Deltas, time_of
@@ -22,6 +23,7 @@ from millstream.plan.sources import sources_of
 
 if TYPE_CHECKING:
     from millstream.engine.queries.run import QueryRun
+    from millstream.plan.explain.counts import CountedPlan
 
 
 class Emitter(RunOutput):
@@ -121,6 +123,12 @@ class Emitter(RunOutput):
         """How many triples its patterns hold, those that wait for a partner included."""
         components = (c for leaf in self.run.operator.leaves_of(self.root) for c in leaf.operator.components)
         return sum(c.contents(self.run.tick) for c in components)
+
+    def counted(self, printer: Printer) -> CountedPlan:
+        """Its plan as it runs, with what its operators have done."""
+        from millstream.operators.dataflow.counting import counted_plan
+
+        return counted_plan(self.run.operator, self.root, printer, self.run.tick)
 
     # Looking in -------------------------------------------------------------------------------------------------------
 

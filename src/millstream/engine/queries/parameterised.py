@@ -125,6 +125,8 @@ class ParameterisedQuery:
     def go_on_with(self, emitter: Emitter, places: tuple[int, ...]) -> Triples:
         """Another emitter, for instances that differ at these places; gives their constants."""
         self._graph.delete(self._graph.triples(), emitter.run.tick)
+        for query in self.run.operator.watchers & set(self.queries):
+            emitter.run.operator.measure(query, measured=True)
         self.emitter, self.places = emitter, places
         self._name()
         return self._graph.insert(self._triples(self._instances.values()))

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from millstream.engine.monitor import delivering, serialised
 from millstream.engine.output.answer_order import as_change
-from millstream.engine.output.answers import Answer, Decoder, triple_of, truth_of
+from millstream.engine.output.answers import Answer, Answers, Decoder, triple_of, truth_of
+from millstream.errors import OptionError
 from millstream.kernels.emission.emission import PendingRows, Receiver
 from millstream.kernels.engine.processing import Stream
 from millstream.language import algebra as a
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from millstream.engine.core import Core
+    from millstream.engine.output.emitter import Emitter
     from millstream.engine.queries.parameterised import ParameterisedQuery, QueryInstance
     from millstream.engine.queries.run import QueryRun
     from millstream.output import Sink
+    from millstream.plan.explain.counts import CountedPlan, OperatorCounts
 
 
 def _nobody(answer: Answer) -> None:
@@ -73,18 +76,22 @@ class ContinuousQuery(Receiver):
         return tuple(str(w) for w in self.query.warnings)
 
     @serialised
-    def explain(self) -> str:
-        """The query and how it is run, as readable text."""
+    def explain(self, *, counts: bool = False) -> str:
+        """The query and how it is run, as readable text; with what each operator has done so far, if asked for."""
         from millstream.plan.explain.operators import explain_plan
         from millstream.plan.explain.query import explain
 
         options, printer = self._core.options, Printer(dict(self.query.prefixes))
+        plan, counted = plan_of(self.query), None
+        if counts:
+            plan, counted = self._emitter().root.plan, self._counted_plan().text()
         run = explain_plan(
-            plan_of(self.query),
+            plan,
             printer,
             summary=options.summary,
             lazy=options.lazy,
             adaptive=options.adaptive,
+            counted=counted,
         )
         others = 0 if self.parameterised is None else len(self.parameterised) - 1
         if others:
@@ -95,7 +102,39 @@ class ContinuousQuery(Receiver):
             run += f"\nshares parts of its plan with {sharing} other {'query' if sharing == 1 else 'queries'}"
         return f"{explain(self.query)}\n\n{run}"
 
-    def take(self) -> list[Answer]:
+    @serialised
+    def operators(self) -> OperatorCounts:
+        """The operators that run it, each with what came out of it, what it keeps, and where CPU time goes.
+
+        Queries that run as one plan, or share parts of one, share their counts; those of a restored engine begin at zero.
+        """
+        return self._counted_plan().operators
+
+    @serialised
+    def measure(self, on: bool = True) -> None:
+        """Has the CPU time of every operator taken from now on, from zero, or no longer."""
+        if self.parameterised is not None:
+            self.parameterised.run.operator.measure(self, measured=on)
+
+    def _emitter(self) -> Emitter:
+        if self.parameterised is None:
+            raise OptionError("the query is closed: no operators run it any more.")
+        return self.parameterised.emitter
+
+    def _counted_plan(self) -> CountedPlan:
+        self._core.catch_up(self)
+        return self._emitter().counted(Printer(dict(self.query.prefixes)))
+
+    @serialised
+    def _repr_html_(self) -> str:
+        from millstream.engine.output.notebook import query_html
+
+        named = self.query.form.value if self.name is None else f"{self.query.form.value} {self.name}"
+        if self.parameterised is None:
+            return query_html(f"{named}, closed", {"answers": self.emitted, "pending": self.pending}, ())
+        return query_html(f"{named}, {self.output}", self.stats, self._counted_plan().text())
+
+    def take(self) -> Answers:
         """What was emitted since the last take, in order."""
         core = self._core
         # As `serialised` does it, which for so short a call would be a third of it.
@@ -236,6 +275,8 @@ class ContinuousQuery(Receiver):
         """What nobody took is put into words: the dictionary may forget its terms from now on."""
         self._elements, self._kept = self._came()
         self._counted = []
+        if self.parameterised is not None:
+            self.parameterised.run.operator.measure(self, measured=False)
         self.parameterised = self.instance = None
         self._left = self._decoder.table(self.untaken)
         self._let_go()

@@ -306,3 +306,7 @@ cdef class GroupTable(Operator):
     @property
     def stats(self):
         return {"groups": int(self.groups.records.live), "bytes": int(keyed_bytes(&self.groups))}
+
+    @property
+    def stored(self):
+        return int(self.groups.records.live)

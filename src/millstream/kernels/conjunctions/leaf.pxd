@@ -20,6 +20,7 @@ cdef class Leaf(Sink):
     cdef Product product
     cdef SolutionFilter last
     cdef int* part_of
+    cdef int64_t* arrived       # rows that came for each pattern; then those that came for all that are like it
     cdef int* projection
     cdef int width              # columns of all parts
     cdef Bound bound

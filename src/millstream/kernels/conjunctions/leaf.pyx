@@ -57,6 +57,9 @@ cdef class Leaf(Sink):
         self.last = last
         self.patterns = sum(map(len, members))
         self.part_of = <int*>block_resize(NULL, 0, self.patterns * sizeof(int))
+        self.arrived = <int64_t*>block_resize(NULL, 0, 2 * self.patterns * sizeof(int64_t))
+        for i in range(2 * self.patterns):
+            self.arrived[i] = 0
         for number, ours in enumerate(members):
             for i in ours:
                 if not 0 <= i < self.patterns:
@@ -75,6 +78,7 @@ cdef class Leaf(Sink):
 
     def __dealloc__(self):
         block_free(self.part_of, self.patterns * sizeof(int))
+        block_free(self.arrived, 2 * self.patterns * sizeof(int64_t))
         if self.merge is not None:
             block_free(self.projection, self.merge.width * sizeof(int))
 
@@ -98,6 +102,8 @@ cdef class Leaf(Sink):
         cdef int64_t* pattern = rows.columns[PATTERN]
         cdef int64_t i
         cdef int number
+        for i in range(first, last):
+            self.arrived[(pattern[i] & ~ALIKE) - self.first + (self.patterns if pattern[i] & ALIKE else 0)] += 1
         if len(self.parts) == 1:
             return (<Part>self.parts[0]).put(rows, first, last, self.first)
         while first < last:
@@ -108,6 +114,12 @@ cdef class Leaf(Sink):
             (<Part>self.parts[number]).put(rows, first, i, self.first)
             first = i
         return 0
+
+    def arrivals(self, int64_t pattern, int64_t alike):
+        """How many rows have come for a pattern; `alike`: the first of those like it, which may be itself."""
+        if not 0 <= pattern < self.patterns or not 0 <= alike < self.patterns:
+            raise ValueError(f"there is no pattern {pattern}, or {alike}")
+        return self.arrived[pattern] + self.arrived[self.patterns + alike]
 
     cdef int finish(self) except -1:
         """Has the parts find what rows that were put come to, and merges that."""

@@ -1,6 +1,7 @@
 """Rows of ids to rows of terms. A term that comes again is the same object, as long as ids are sure to name the same."""
 
 from cpython.dict cimport PyDict_Clear, PyDict_GetItem, PyDict_SetItem, PyDict_Size
+from cpython.list cimport PyList_Append
 from cpython.object cimport PyObject, PyObject_GenericSetAttr, PyTypeObject
 from libc.stdint cimport int64_t
 
@@ -71,12 +72,15 @@ cdef class Decoding:
                 found.append(self.row(rows, i))
         return found
 
-    def objects(self, Deltas rows not None, type of, tuple attributes, last):
-        """An object of a dataclass for each row: its millisecond, its weight, its terms, and what all have."""
-        cdef list found = []
+    def objects(self, Deltas rows not None, type of, tuple attributes, last, type collection):
+        """A list, of a class that is one, with an object of a dataclass for each row: its millisecond, its weight, its terms,
+        and what all have."""
         cdef int64_t i, at_ms = 0
         cdef object at = 0
         time, weight, terms, rest = attributes
+        if not issubclass(collection, list):
+            raise TypeError(f"expected a class of lists, got {collection!r}")
+        found = PyType_GenericAlloc(<PyTypeObject*>collection, 0)
         self.begin(rows)
         for i in range(rows.rows.size):
             if rows.ticks()[i] >> 2 != at_ms:
@@ -88,5 +92,5 @@ cdef class Decoding:
             PyObject_GenericSetAttr(one, weight, rows.weights()[i])
             PyObject_GenericSetAttr(one, terms, self.row(rows, i))
             PyObject_GenericSetAttr(one, rest, last)
-            found.append(one)
+            PyList_Append(found, one)
         return found

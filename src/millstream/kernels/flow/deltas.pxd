@@ -11,6 +11,10 @@ cdef class Deltas:
     """Rows that appear and disappear: `width` columns, then tick, change and weight, in order of (tick, change)."""
 
     cdef Written rows
+    # Of the step that writes it: changes that it has given in all, each row as often as its weight says, and CPU time that
+    # it took while somebody measured.
+    cdef readonly int64_t given
+    cdef public int64_t spent_ns
 
     cdef inline int64_t size(self) noexcept nogil:
         return self.rows.size
@@ -30,6 +34,14 @@ cdef class Deltas:
     cdef void room(self, int64_t more) noexcept nogil
     cdef void take(self, Deltas other) noexcept nogil
     cdef void copy_column(self, int place, Deltas other, int of) noexcept nogil
+
+    cdef inline void tally(self) noexcept nogil:
+        """Counts what it holds as given."""
+        cdef int64_t* weight = self.weights()
+        cdef int64_t i, sum = 0
+        for i in range(self.rows.size):
+            sum += weight[i] if weight[i] > 0 else -weight[i]
+        self.given += sum
 
 
 cdef class Bound:

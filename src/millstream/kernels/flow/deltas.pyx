@@ -82,6 +82,10 @@ cdef class Deltas:
         if self.rows.size:
             memcpy(self.rows.columns[place], other.rows.columns[of], self.rows.size * sizeof(int64_t))
 
+    def count(self):
+        """Counts what it holds as given."""
+        self.tally()
+
     def __len__(self):
         return self.rows.size
 
@@ -188,6 +192,11 @@ cdef class Operator:
 
     def close(self, int64_t at_tick):
         """Lets go of the terms it keeps."""
+
+    @property
+    def stored(self):
+        """How many rows or entries it keeps; None for one that keeps none."""
+        return None
 
 
 cdef class PythonOperator(Operator):

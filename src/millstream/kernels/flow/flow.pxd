@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t
 
 from millstream.kernels.conjunctions.leaf cimport Leaf
-from millstream.kernels.flow.deltas cimport Arrivals, Bound
+from millstream.kernels.flow.deltas cimport Arrivals, Bound, Deltas
 
 
 cdef class Flow:
@@ -18,10 +18,13 @@ cdef class Flow:
     cdef object renumber
     cdef int64_t next_due       # FOREVER where nothing is
     cdef bint is_large          # a buffer has more room than is kept
+    cdef object clock           # gives CPU time in ns while somebody measures, else None
+    cdef int64_t last           # what it gave last
 
     cdef Leaf leaf_of(self, int64_t pattern)
     cpdef int feed(self, Arrivals rows) except -1
     cdef void note(self, Leaf leaf) noexcept
+    cdef int spend(self, Deltas step) except -1
     cpdef int look_ahead(self) except -1
     cpdef int clear(self) except -1
     cpdef int give_back(self) except -1

@@ -2,7 +2,11 @@
 
 Every step writes one buffer, anew at every drain. An operator is applied if some input has rows; so a drain costs what
 changed, and a look at every step.
+
+Every step counts the changes that it gives, in its buffer. Time is taken only while somebody measures.
 """
+
+from time import thread_time_ns
 
 from libc.stdint cimport int64_t
 
@@ -62,6 +66,25 @@ cdef class Flow:
                     raise TypeError(f"expected {kind.__name__}, got {one!r}")
         self.look_ahead()
 
+    # Measuring
+
+    @property
+    def measures(self):
+        """Whether the CPU time of each step is taken."""
+        return self.clock is not None
+
+    @measures.setter
+    def measures(self, bint measures):
+        self.clock = thread_time_ns if measures else None
+
+    cdef int spend(self, Deltas step) except -1:
+        """Says which step took the time since this was last asked; without one, that time is nobody's."""
+        cdef int64_t now = self.clock()
+        if step is not None:
+            step.spent_ns += now - self.last
+        self.last = now
+        return 0
+
     # Arrivals
 
     cdef Leaf leaf_of(self, int64_t pattern):
@@ -89,6 +112,8 @@ cdef class Flow:
             raise TypeError("expected Arrivals, got None")
         if rows.length == 0:
             return 0
+        if self.clock is not None:
+            self.spend(None)
         pattern = rows.columns[PATTERN]
         leaf = self.leaf_of(pattern[0] & ~ALIKE)
         if leaf is not None and leaf.has_all(rows):
@@ -100,6 +125,8 @@ cdef class Flow:
                 leaf.forget()
                 raise
             self.note(leaf)
+            if self.clock is not None:
+                self.spend(leaf.out)
             return 0
         touched = []
         try:
@@ -114,10 +141,14 @@ cdef class Flow:
                         leaf.touched = True
                         touched.append(leaf)
                     leaf.put(rows, first, last)
+                    if self.clock is not None:
+                        self.spend(leaf.out)
                 first = last
             for leaf in touched:
                 leaf.finish()
                 self.note(leaf)
+                if self.clock is not None:
+                    self.spend(leaf.out)
         except:
             for leaf in touched:
                 leaf.forget()
@@ -169,9 +200,15 @@ cdef class Flow:
         """Empties all buffers, and writes what became of the leaves' solutions up to a tick."""
         cdef Leaf leaf
         self.clear()
+        if self.clock is not None:
+            self.spend(None)
         for leaf in self.leaves:
-            if leaf.pass_time(upto) and self.renumber is not None and has_numbers_by_time(leaf.out):
-                leaf.out.fill(self.renumber(leaf.out))
+            if leaf.pass_time(upto):
+                if self.renumber is not None and has_numbers_by_time(leaf.out):
+                    leaf.out.fill(self.renumber(leaf.out))
+                leaf.out.tally()
+                if self.clock is not None:
+                    self.spend(leaf.out)
             if leaf.out.rows.capacity > KEPT:
                 self.is_large = True
         if self.next_due <= upto:
@@ -185,10 +222,15 @@ cdef class Flow:
         if not self.operators:
             return self.ends
         most = self.bound.most
+        if self.clock is not None:
+            self.spend(None)
         for operator in self.operators:
             for given in operator.inputs:
                 if (<Deltas>given).rows.size:
                     operator.apply()
+                    operator.out.tally()
+                    if self.clock is not None:
+                        self.spend(operator.out)
                     if operator.out.rows.size > most:
                         self.bound.check(operator.out.rows.size)
                     if operator.out.rows.capacity > KEPT:
@@ -201,8 +243,13 @@ cdef class Flow:
         drain.
         """
         self.pass_time(upto)
+        if self.clock is not None:
+            self.spend(None)
         for out, other in self.others:
             (<Deltas>out).fill(other.drain())
+            (<Deltas>out).tally()
+            if self.clock is not None:
+                self.spend(<Deltas>out)
             if (<Deltas>out).rows.capacity > KEPT:
                 self.is_large = True
         return self.run()

@@ -48,3 +48,7 @@ cdef class Ask(Operator):
                 self.write(before, given.columns[TICK][i], given.columns[CHANGE][i], -1)
                 self.write(not before, given.columns[TICK][i], given.columns[CHANGE][i], 1)
         return 0
+
+    @property
+    def stored(self):
+        return 1

@@ -71,6 +71,10 @@ cdef class TopK(Slices):
     def stats(self):
         return self.ranking.stats
 
+    @property
+    def stored(self):
+        return self.ranking.stats["rows"]
+
 
 @cython.final
 cdef class TopKOfEach(Slices):
@@ -129,3 +133,7 @@ cdef class TopKOfEach(Slices):
     @property
     def stats(self):
         return {"orders": int(self.tags.records.live)}
+
+    @property
+    def stored(self):
+        return sum([order.stats["rows"] for order in self.orders if order is not None])

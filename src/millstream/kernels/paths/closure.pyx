@@ -360,3 +360,7 @@ cdef class PathClosure(Operator):
             "pairs": int(self.d.reach.pairs.live),
             "bytes": int(reach_bytes(&self.d.reach)),
         }
+
+    @property
+    def stored(self):
+        return int(self.d.reach.pairs.live)

@@ -262,3 +262,7 @@ cdef class OrderedJoin(TwoSided):
             "right": int(self.sides[1].records.live),
             "bytes": int(rows_bytes(&self.sides[0]) + rows_bytes(&self.sides[1])),
         }
+
+    @property
+    def stored(self):
+        return int(self.sides[0].records.live + self.sides[1].records.live)

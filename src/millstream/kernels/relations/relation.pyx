@@ -129,6 +129,10 @@ cdef class Distinct(Operator):
     def stats(self):
         return self.counter.stats
 
+    @property
+    def stored(self):
+        return int(self.counter.rows.records.live)
+
 
 cdef class Matched(TwoSided):
     """Left rows and rows that match them: those without a match, or all of them with a mark.
@@ -209,6 +213,10 @@ cdef class MatchCounter(Matched):
     @property
     def stats(self):
         return {"rows": int(self.rows.records.live), "bytes": int(multiset_bytes(&self.rows))}
+
+    @property
+    def stored(self):
+        return int(self.rows.records.live)
 
 
 cdef enum:
@@ -326,3 +334,7 @@ cdef class KeyMatcher(Matched):
     def stats(self):
         used = multiset_bytes(&self.rows) + keyed_bytes(&self.keys)
         return {"rows": int(self.rows.records.live), "keys": int(self.keys.records.live), "bytes": int(used)}
+
+    @property
+    def stored(self):
+        return int(self.rows.records.live)

@@ -142,6 +142,10 @@ cdef class JoinTable(TwoSided):
             "bytes": int(side_bytes(&self.sides[LEFT]) + side_bytes(&self.sides[RIGHT])),
         }
 
+    @property
+    def stored(self):
+        return int(side_size(&self.sides[LEFT]) + side_size(&self.sides[RIGHT]))
+
 
 cdef list sorted_by_certainty(int left_width, int right_width, pairs, certain):
     """The shared columns, those that are certain first."""

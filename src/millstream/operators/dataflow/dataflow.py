@@ -84,6 +84,7 @@ class Dataflow(Flow):
         self._arriving: dict[int, ExchangeLeaf] = {}
         self._new: set[int] = set()
         """The places of what has been shown nothing."""
+        self._watchers: set[object] = set()
         self._arrange()
 
     # Coming and going -------------------------------------------------------------------------------------------------
@@ -234,6 +235,7 @@ class Dataflow(Flow):
                 self._outs[place].fill(one_number_a_change(leaf.leaf.drain(at_tick)))
             else:
                 self._outs[place].fill(self._others[place].drain())
+            self._outs[place].count()
         self.look_ahead()
         return root.of(self._outs[root.place])
 
@@ -299,6 +301,37 @@ class Dataflow(Flow):
             columns, weight = self._others[place].current()
         ticks, changes = (np.full(len(weight), value, np.int64) for value in (now, change))
         return consolidated(Deltas(columns, ticks, changes, weight))
+
+    # Counts -----------------------------------------------------------------------------------------------------------
+
+    def measure(self, who: object, *, measured: bool) -> None:
+        """Takes the CPU time of every step, from zero on, as long as anybody asks for it."""
+        if measured and not self._watchers:
+            for out in self._outs:
+                out.spent_ns = 0
+        self._watchers = {*self._watchers, who} if measured else self._watchers - {who}
+        self.measures = bool(self._watchers)
+
+    @property
+    def watchers(self) -> frozenset[object]:
+        """Who has its steps measured."""
+        return frozenset(self._watchers)
+
+    def counts(self, step: Step, now: int) -> tuple[int, int | None, float | None]:
+        """How many changes a step has given, how much it keeps, and its CPU time in microseconds, while it is measured."""
+        place = self._steps[step]
+        out, operator = self._outs[place], self._operators[place]
+        if place in self._leaves:
+            kept: int | None = sum(c.contents(now) for c in self._leaves[place].operator.components)
+        elif place in self._others:
+            kept = len(self._others[place].current()[1])
+        else:
+            kept = None if operator is None else operator.stored
+        return out.given, kept, out.spent_ns / 1000 if self.measures else None
+
+    def pattern_counts(self, step: Step, now: int) -> list[tuple[int, int]]:
+        """What has come for each pattern of a conjunction, and what it holds."""
+        return self._leaves[self._steps[step]].operator.pattern_counts(now)
 
     @property
     def firsts(self) -> list[int]:

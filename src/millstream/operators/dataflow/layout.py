@@ -45,10 +45,11 @@ class Step(HashConsed):
 class Root:
     """The end of one plan."""
 
-    __slots__ = ("columns", "era", "order", "place", "seen", "step", "width")
+    __slots__ = ("columns", "era", "order", "place", "plan", "seen", "step", "width")
 
     def __init__(self, plan: Node, era: int) -> None:
         self.era = era
+        self.plan = plan
         self.order: tuple[tuple[int, bool], ...] = ()
         """The order of answers: places of columns, each with whether it descends."""
         self.seen = len(plan.variables)

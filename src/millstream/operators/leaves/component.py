@@ -264,11 +264,17 @@ class JoinComponent:
 
     def contents(self, now: int) -> int:
         """How many triples the patterns hold, waiting ones included."""
+        return sum(self.held(now).values())
+
+    def held(self, now: int) -> dict[int, int]:
+        """The same by pattern."""
         self.join.expire(now)
         entries = self.join.stats["entries"]
         # A wide pattern has three views, with a pair of each triple in each.
-        direct = sum(entries[view] for view, _, _ in self._ways.values())
-        return direct + sum(subquery.component.contents(now) for subquery in self._subqueries)
+        found = {number: entries[view] for number, (view, _, _) in self._ways.items()}
+        for subquery in self._subqueries:
+            found |= subquery.component.held(now)
+        return found
 
     @property
     def bytes(self) -> int:
@@ -300,6 +306,9 @@ class GroundComponent:
 
     def contents(self, now: int) -> int:
         return int(self.part.until > now)
+
+    def held(self, now: int) -> dict[int, int]:
+        return {self.number: self.contents(now)}
 
     @property
     def bytes(self) -> int:

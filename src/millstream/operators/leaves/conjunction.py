@@ -207,6 +207,12 @@ class ConjunctionOperator:
         """The solutions of each part that hold now."""
         return [component.current(now) for component in self.components] or [_empty_solution(now, 0)]
 
+    def pattern_counts(self, now: int) -> list[tuple[int, int]]:
+        """For each pattern, how many triples came or were taken back, and how many it holds."""
+        held = {number: many for component in self.components for number, many in component.held(now).items()}
+        numbers = range(len(self.plan.patterns))
+        return [(self.leaf.arrivals(n, self._alike.get(n, n)), held[n]) for n in numbers]
+
     def dump(self, now: int) -> dict[str, Any]:
         """All it keeps that does not follow from the rest; everything must have been drained."""
         return {"components": [c.dump(now) for c in self.components]}

@@ -11,6 +11,7 @@ from millstream.plan.conjunction import (
     Conjunction,
     GraphSource,
     MergedSource,
+    ParameterSource,
     PatternVariable,
     Source,
     SourcedPattern,
@@ -20,6 +21,9 @@ from millstream.plan.conjunction import (
     term_test,
 )
 from millstream.plan.subqueries import subqueries_of
+
+_KINDS = {0: "there or not", 1: "admits", 2: "pairs", 3: "triples"}
+"""What is kept of the triples that a pattern matches, by how many variables it has."""
 
 
 def explain_run(
@@ -82,16 +86,30 @@ def _shape(plan: Conjunction, members: tuple[int, ...]) -> str:
 
 
 def _views(patterns: list[SourcedPattern], printer: Printer) -> list[str]:
-    kinds = {0: "there or not", 1: "admits", 2: "pairs", 3: "triples"}
-    texts = [(kinds[len(p.variables)], printer.triple(p.triple), _source(p.source, printer)) for p in patterns]
+    texts = [(_KINDS[len(p.variables)], printer.triple(p.triple), _source(p.source, printer)) for p in patterns]
     widths = [max(len(row[i]) for row in texts) for i in range(2)]
     return [f"{kind:<{widths[0]}}  {text:<{widths[1]}}  in {source}" for kind, text, source in texts]
+
+
+def describe_conjunction(plan: Conjunction) -> str:
+    """Its parts in one line."""
+    shapes = [_shape(plan, members) for members in plan.components]
+    if not shapes:
+        return "no patterns: one empty solution"
+    return shapes[0] if len(shapes) == 1 else f"product of {', '.join(shapes)}"
+
+
+def describe_pattern(pattern: SourcedPattern, printer: Printer) -> str:
+    """What is kept of its triples, and where they come from."""
+    return f"{_KINDS[len(pattern.variables)]} in {_source(pattern.source, printer)}"
 
 
 def _source(source: Source, printer: Printer) -> str:
     match source:
         case WindowSource(window):
             return f"window {printer.iri(window.stream)} [{window.window}]"
+        case ParameterSource():
+            return "the constants of the queries that run as one plan"
         case GraphSource(None):
             return "the default graph"
         case GraphSource(NamedNode() as graph):

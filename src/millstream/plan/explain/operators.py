@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pyoxigraph import Variable
 
 from millstream.language.printer import Printer
@@ -10,37 +12,52 @@ from millstream.plan.explain.conjunctions import explain_run
 from millstream.plan.explain.query import Branch, draw
 
 
-def explain_plan(root: n.Node, printer: Printer, *, summary: bool = True, lazy: bool = True, adaptive: bool = True) -> str:
-    """Several lines without a final newline; the switches are those of the engine."""
+def explain_plan(
+    root: n.Node,
+    printer: Printer,
+    *,
+    summary: bool = True,
+    lazy: bool = True,
+    adaptive: bool = True,
+    counted: Sequence[str] | None = None,
+) -> str:
+    """Several lines without a final newline; the switches are those of the engine. `counted`: its tree with counts."""
     leaves = [node for node in n.in_order(root) if isinstance(node, n.Solutions)]
-    names = ["runs as"] if isinstance(root, n.Solutions) else [f"conjunction {i}" for i in range(1, len(leaves) + 1)]
+    is_leaf = isinstance(root, n.Solutions) and counted is None
+    names = ["runs as"] if is_leaf else [f"conjunction {i}" for i in range(1, len(leaves) + 1)]
     sections = [
         explain_run(leaf.conjunction, printer, summary=summary, lazy=lazy, adaptive=adaptive, name=name)
         for leaf, name in zip(leaves, names, strict=True)
     ]
-    if isinstance(root, n.Solutions):
+    if is_leaf:
         return sections[0]
-    tree = "\n".join(f"  {line}" for line in draw_plan(root, printer))
-    return "\n".join([f"runs as\n{tree}", *sections])
+    tree = ["runs as", *(f"  {line}" for line in draw_plan(root, printer))] if counted is None else counted
+    return "\n".join([*tree, *sections])
 
 
 def draw_plan(root: n.Node, printer: Printer, whole: n.Node | None = None) -> list[str]:
     """The operators of a plan, or of a part of a `whole` one, as the lines of a tree."""
-    leaves = [node for node in n.in_order(root if whole is None else whole) if isinstance(node, n.Solutions)]
-    return draw(_Plan(printer, leaves).branch(root))
+    return draw(PlanTree(printer, root if whole is None else whole).branch(root))
 
 
-class _Plan:
-    def __init__(self, printer: Printer, leaves: list[n.Solutions]) -> None:
+class PlanTree:
+    """The nodes of a plan as they are drawn, each once."""
+
+    def __init__(self, printer: Printer, whole: n.Node) -> None:
         self._printer = printer
-        self._leaves = leaves
-        self._shown: dict[n.Node, int] = {}
+        self._leaves = [node for node in n.in_order(whole) if isinstance(node, n.Solutions)]
+        self._shown: set[n.Node] = set()
+
+    def enter(self, node: n.Node) -> tuple[str, bool]:
+        """The line of a node, and whether what is below it is drawn here."""
+        if node in self._shown and not isinstance(node, n.Solutions | n.Rows | n.Quads | n.ExchangeInput | n.Precomputed):
+            return f"the same as above: {self._label(node)}", False
+        self._shown.add(node)
+        return self._label(node), True
 
     def branch(self, node: n.Node) -> Branch:
-        if node in self._shown and not isinstance(node, n.Solutions | n.Rows | n.Quads | n.ExchangeInput | n.Precomputed):
-            return Branch(f"the same as above: {self._label(node)}")
-        self._shown[node] = len(self._shown)
-        return Branch(self._label(node), [self.branch(part) for part in n.inputs_of(node)])
+        label, is_first = self.enter(node)
+        return Branch(label, [self.branch(part) for part in n.inputs_of(node)] if is_first else [])
 
     def _label(self, node: n.Node) -> str:
         p = self._printer

@@ -50,6 +50,7 @@ def _routes() -> list[Route]:
         Route("/queries/{name}", queries.one, methods=["GET"]),
         Route("/queries/{name}", queries.close, methods=["DELETE"]),
         Route("/queries/{name}/answers", queries.answers, methods=["GET"]),
+        Route("/queries/{name}/operators", queries.operators, methods=["GET"]),
         Route("/queries/{name}/events", events.subscribe, methods=["GET"]),
         Route("/datasets", datasets.get, methods=["GET"]),
         Route("/datasets", datasets.put, methods=["PUT"]),

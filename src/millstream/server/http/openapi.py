@@ -21,6 +21,8 @@ _PATHS: tuple[tuple[str, str, str, str | None, str, str, str, str], ...] = (
     ("delete", "/queries/{name}", "Closes a query", "admin", "", "", "204", ""),
     ("get", "/queries/{name}/answers", "The answer set now", "read", "format", "", "200",
      "application/sparql-results+json application/sparql-results+xml text/csv text/tab-separated-values text/turtle"),
+    ("get", "/queries/{name}/operators", "What each of its operators has done, and where CPU time goes", "read", "", "",
+     "200", "application/json"),
     ("get", "/queries/{name}/events", "A subscription; Last-Event-ID resumes it", "read", "last_event_id", "", "200",
      "text/event-stream"),
     ("post", "/streams", "Elements of a stream", "write", "iri at_ms time element",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -123,6 +124,15 @@ def _described(service: Service, registered: Registered) -> dict[str, Any]:
         },
         "explain": query.explain(),
     }
+
+
+async def operators(request: Request) -> Response:
+    """What each operator of a query has done; while this is asked for, where CPU time goes."""
+    service = service_of(request)
+    service.allow(request, READ)
+    known_parameters(request)
+    found = await service.watching.operators(request.path_params["name"])
+    return json_response({"at_ms": int(time.time() * 1000), "operators": found})
 
 
 async def answers(request: Request) -> Response:
