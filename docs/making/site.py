@@ -19,11 +19,15 @@ OUTSIDE = {
     "ARCHITECTURE.md": "project/architecture.md",
     "CONTRIBUTING.md": "project/contributing.md",
     "CHANGELOG.md": "project/changelog.md",
-    "examples/README.md": "project/examples.md",
     "SECURITY.md": "project/security-policy.md",
     "CODE_OF_CONDUCT.md": "project/code-of-conduct.md",
 }
 """Pages that lie elsewhere, and where the site has them."""
+OUTSIDE |= {
+    str(path.relative_to(ROOT)): str(path.relative_to(ROOT))
+    for pattern in ("README.md", "*/README.md", "*/*.svg")
+    for path in sorted((ROOT / "examples").glob(pattern))
+}
 
 _LINK = re.compile(
     r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|!\[[^\]]*\]\([^)]*\))*)\]\((?P<target>[^)\s#]*)(?P<anchor>#[^)\s]*)?\)"
