@@ -20,6 +20,7 @@ PAGES = {"index.md", "engine.md", "how-to/README.md", "how-to/csv-in.md", *OUTSI
         ("docs/how-to/csv-in.md", "how-to/csv-in.md", "[all](README.md), [here](#a)", "[all](README.md), [here](#a)"),
         ("ARCHITECTURE.md", "project/architecture.md", "[e](docs/engine.md)", "[e](../engine.md)"),
         ("docs/engine.md", "engine.md", "[`ms.x`](https://example.org/#a)", "[`ms.x`](https://example.org/#a)"),
+        ("docs/engine.md", "engine.md", r"| `a \| b` | [c \| d](#e) |", r"| `a | b` | [c \| d](#e) |"),
         ("docs/engine.md", "engine.md", "```sparql refused\n[a](b.md)\n```", "```sparql\n[a](b.md)\n```"),
     ],
 )

@@ -32,6 +32,7 @@ OUTSIDE |= {
 _LINK = re.compile(
     r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|!\[[^\]]*\]\([^)]*\))*)\]\((?P<target>[^)\s#]*)(?P<anchor>#[^)\s]*)?\)"
 )
+_ROW, _CODE = re.compile(r"^\|.*$", re.MULTILINE), re.compile(r"`[^`]*`")
 _FENCED = re.compile(r"^```(\w*)[^\n]*(\n.*?^```)$", re.DOTALL | re.MULTILINE)
 
 
@@ -67,13 +68,17 @@ def relinked(markdown: str, lies: Path, uri: str, is_page: Any) -> str:
             return text
         return f"{match['image']}[{text}]({os.path.relpath(place, Path(uri).parent)}{match['anchor'] or ''})"
 
+    def prose(text: str) -> str:
+        # A bar within code is escaped in tables of GitHub, and must not be in those of MkDocs.
+        return _ROW.sub(lambda row: _CODE.sub(lambda code: code[0].replace(r"\|", "|"), row[0]), _LINK.sub(link, text))
+
     parts = []
     end = 0
     for block in _FENCED.finditer(markdown):
         # What a block says to the tests is no word to MkDocs.
-        parts += [_LINK.sub(link, markdown[end : block.start()]), f"```{block[1]}{block[2]}"]
+        parts += [prose(markdown[end : block.start()]), f"```{block[1]}{block[2]}"]
         end = block.end()
-    return "".join([*parts, _LINK.sub(link, markdown[end:])])
+    return "".join([*parts, prose(markdown[end:])])
 
 
 def _place(path: Path) -> str | None:
