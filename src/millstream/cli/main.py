@@ -169,7 +169,10 @@ def explain(
 @app.command("map")
 def map_rows(
     rows: Annotated[str, typer.Argument(metavar="INPUT.csv", help="CSV or JSON lines: a file, folder, glob or -.")],
-    template: Annotated[str, _option("TEMPLATE.toml", "What a row becomes; see docs/mapping.md.")],
+    template: Annotated[str | None, _option("TEMPLATE.toml", "What a row becomes; see docs/mapping.md.")] = None,
+    suggest: Annotated[
+        bool, typer.Option("--suggest", help="Write a template to begin with, made from the first rows.")
+    ] = False,
     output: Annotated[str, _option("PATH", "Where elements go.")] = "-",
     format: Annotated[str, _option("FORMAT", "nquads, with a graph and a time an element, or ntriples.")] = "nquads",
     input_format: Annotated[str | None, _option("FORMAT", "csv or jsonl. Default: as the input is named, else csv.")] = None,
@@ -180,8 +183,18 @@ def map_rows(
 
     millstream map trips.csv --template taxi.toml | millstream run routes.rq --stream http://example.org/taxi=-
     """
-    from millstream.cli.map import map_files
+    from millstream.cli.map import map_files, suggest_template
+    from millstream.cli.terminal import fail
 
+    if suggest:
+        if template is not None:
+            fail("--suggest and --template: a template is made, or used")
+        suggest_template(rows, output, input_format)
+        return
+    if template is None:
+        fail(
+            f"--template is missing: it says what a row becomes; `millstream map {rows} --suggest` writes one to begin with"
+        )
     map_files(rows, template, output, format, input_format, dead_letter, strict)
 
 

@@ -174,7 +174,8 @@ def _check_columns(schema: pa.Schema, source: str, *, timed: bool) -> None:
     needed = ("s", "p", "o", "at_ms") if timed else ("s", "p", "o")
     missing = [name for name in needed if schema.names.count(name) != 1]
     if missing:
-        raise DataError(f"needs one column each of {', '.join(missing)}; it has {', '.join(schema.names)}", source=source)
+        reason = f"needs one column each of {', '.join(missing)}; it has {', '.join(schema.names)}"
+        raise DataError(f"{reason}. `millstream map` makes a stream of other rows", source=source)
 
 
 def _cells(batch: pa.RecordBatch, name: str) -> list[Any]:
