@@ -15,7 +15,7 @@ KERNELS := $(wildcard src/millstream/kernels/*/*.pyx src/millstream/kernels/*/*.
 SPREAD := -n auto --maxprocesses 4 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demo-kafka test test-quick test-long test-spark wheel check test-checked test-asan fuzz fuzz-asan \
+.PHONY: help install console demo demo-kafka test test-quick test-long test-spark wheel check test-checked test-asan fuzz fuzz-asan \
   bench bench-spark bench-all docs drawings clean
 
 help:            ## what can be made
@@ -46,7 +46,11 @@ $(STAMP): $(BASE)
 	@$(PIP) --no-build-isolation --editable '.[dev]' || { $(NO_NETWORK); }
 	@touch $@
 
-install: $(STAMP)  ## the virtual environment with millstream in it, and all for its tests
+install: $(STAMP) console  ## the virtual environment with millstream in it, and all for its tests
+
+# What is there and not older than its sources is not made again.
+console: $(STAMP)  ## the page that `millstream serve` has at /, and what tests of it need
+	@$(BIN)/python packaging/console.py --tests
 
 demo: $(BASE)      ## a first look
 	@$(BIN)/millstream demo
@@ -54,10 +58,10 @@ demo: $(BASE)      ## a first look
 demo-kafka: $(STAMP)  ## Kafka in and out: a broker, a producer, a query and its answers
 	@$(BIN)/python -m examples.kafka.demo
 
-test: $(STAMP)     ## all tests but those of test-long
+test: $(STAMP) console  ## all tests but those of test-long
 	$(BIN)/python -m pytest -m "not long" $(SPREAD)
 
-test-quick: $(STAMP)  ## the tests that take seconds
+test-quick: $(STAMP) console  ## the tests that take seconds
 	$(BIN)/python -m pytest -m "not slow and not long" $(SPREAD)
 
 test-long: $(STAMP)  ## many jobs on Spark, killed twenty-five times, and a cluster of processes: half an hour
@@ -134,12 +138,13 @@ docs: $(DOCS)/.ready  ## the site of the documentation in build/site, its links 
 drawings: $(STAMP)  ## what documentation shows and programs make: drawings of time, the recording, the reference
 	$(BIN)/python -m docs.making
 
-check: $(STAMP)    ## style, types, layers
+check: $(STAMP) console  ## style, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	cd console && ../$(BIN)/npm run --silent check
 
 clean:             ## removes what was built
-	rm -rf $(VENV) build dist src/*.egg-info
+	rm -rf $(VENV) build dist src/*.egg-info console/node_modules src/millstream/server/page
 	find src -name '*.so' -delete
