@@ -21,7 +21,7 @@ SPREAD := -n auto --maxprocesses 4 --dist loadgroup
 help:            ## what can be made
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */\1\t/' | expand -t 16
 
-# The package with Spark and the server, which is all that a demo needs. Packages are fetched while the kernels are compiled.
+# The package with Spark, and with the server and its page: all that a demo needs. Packages are fetched while the kernels are compiled.
 $(BASE): pyproject.toml setup.py $(KERNELS) src/millstream/language/parser/sparql.lark
 	@command -v $(PYTHON) >/dev/null || { echo "missing: Python 3.11 or newer (apt-get install python3 python3-venv)"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "missing: Python 3.11 or newer; set PYTHON=python3.x"; exit 1; }
@@ -34,11 +34,12 @@ $(BASE): pyproject.toml setup.py $(KERNELS) src/millstream/language/parser/sparq
 	@echo "2 of 3: packages (Spark is the large one), and the kernels"
 	@$(call needed,['project']['optional-dependencies']['spark'],spark.txt)
 	@$(call needed,['project']['optional-dependencies']['server'],server.txt)
-	@$(PIP) -r $(VENV)/spark.txt -r $(VENV)/server.txt >$(VENV)/packages.log 2>&1 & packages=$$!; \
+	@$(call needed,['project']['optional-dependencies']['console'],console.txt)
+	@$(PIP) -r $(VENV)/spark.txt -r $(VENV)/server.txt -r $(VENV)/console.txt >$(VENV)/packages.log 2>&1 & packages=$$!; \
 	  $(BIN)/python setup.py -q build_ext --inplace 2>$(VENV)/kernels.log || { cat $(VENV)/kernels.log; exit 1; }; \
 	  echo "fetching the rest of the packages ..."; wait $$packages || { cat $(VENV)/packages.log; $(NO_NETWORK); }
 	@echo "3 of 3: millstream"
-	@$(PIP) --no-build-isolation --editable '.[spark,server]' || { $(NO_NETWORK); }
+	@$(PIP) --no-build-isolation --editable '.[spark,server,console]' || { $(NO_NETWORK); }
 	@touch $@
 
 $(STAMP): $(BASE)
@@ -53,6 +54,7 @@ console: $(STAMP)  ## the page that `millstream serve` has at /, and what tests 
 	@$(BIN)/python packaging/console.py --tests
 
 demo: $(BASE)      ## a first look
+	@$(BIN)/python packaging/console.py || echo "the demo goes on without its live page"
 	@$(BIN)/millstream demo
 
 demo-kafka: $(STAMP)  ## Kafka in and out: a broker, a producer, a query and its answers

@@ -63,7 +63,7 @@ def serve(console: Console) -> None:
     feeding = threading.Thread(target=feed, args=(server.url, ends), daemon=True)
 
     def ready() -> None:
-        console.print(f"\n  {server.url}\n\nOpen this link; Ctrl-C ends it.")
+        console.print(f"\n  {server.url}#/q/jams\n\nOpen this link; Ctrl-C ends it.")
         feeding.start()
 
     try:
