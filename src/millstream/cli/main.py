@@ -193,7 +193,8 @@ def map_rows(
         return
     if template is None:
         fail(
-            f"--template is missing: it says what a row becomes; `millstream map {rows} --suggest` writes one to begin with"
+            "--template is missing: it says what a row becomes; "
+            f"`millstream map {rows} --suggest` writes one to begin with, `millstream map --help` says more"
         )
     map_files(rows, template, output, format, input_format, dead_letter, strict)
 
