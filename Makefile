@@ -39,12 +39,12 @@ $(BASE): pyproject.toml setup.py $(KERNELS) src/millstream/language/parser/sparq
 	  $(BIN)/python setup.py -q build_ext --inplace 2>$(VENV)/kernels.log || { cat $(VENV)/kernels.log; exit 1; }; \
 	  echo "fetching the rest of the packages ..."; wait $$packages || { cat $(VENV)/packages.log; $(NO_NETWORK); }
 	@echo "3 of 3: millstream"
-	@$(PIP) --no-build-isolation --editable '.[spark,server,console]' || { $(NO_NETWORK); }
+	@MILLSTREAM_BUILD=none $(PIP) --no-build-isolation --editable '.[spark,server,console]' || { $(NO_NETWORK); }
 	@touch $@
 
 $(STAMP): $(BASE)
 	@echo "fetching what tests and benchmarks need ..."
-	@$(PIP) --no-build-isolation --editable '.[dev]' || { $(NO_NETWORK); }
+	@MILLSTREAM_BUILD=none $(PIP) --no-build-isolation --editable '.[dev]' || { $(NO_NETWORK); }
 	@touch $@
 
 install: $(STAMP) console  ## the virtual environment with millstream in it, and all for its tests
@@ -74,7 +74,7 @@ VERSION ?= 4.2.0
 test-spark: $(STAMP)  ## the pipeline's tests on another Spark: make test-spark VERSION=4.2.0
 	@test -e build/spark-$(VERSION)/.ready || { echo "setting up build/spark-$(VERSION) ..." && $(PYTHON) -m venv build/spark-$(VERSION) \
 	  && build/spark-$(VERSION)/bin/python -m pip install --quiet --disable-pip-version-check -r $(VENV)/build.txt \
-	  && build/spark-$(VERSION)/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable '.[dev]' 'pyspark==$(VERSION)' \
+	  && MILLSTREAM_BUILD=none build/spark-$(VERSION)/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable '.[dev]' 'pyspark==$(VERSION)' \
 	  && touch build/spark-$(VERSION)/.ready; }
 	build/spark-$(VERSION)/bin/python -m pytest -m "not long" tests/pipeline tests/cli/test_run_spark.py
 
