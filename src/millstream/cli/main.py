@@ -221,7 +221,7 @@ def check(
 def demo(
     engine: Annotated[str | None, _option("ENGINE", "spark, or embedded: a smaller demo in this process alone.")] = None,
 ) -> None:
-    """Show a query answered live: taxi rides through Spark on this machine."""
+    """Show a query answered live: taxis warned of jams, by Spark on this machine, a worker of which is killed."""
     from millstream.cli.demo import doors, taxis
     from millstream.cli.engines import choose_engine
     from millstream.cli.terminal import fail

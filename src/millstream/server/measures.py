@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 _SPAN_S = 60.0
 _KEPT = 1_024
+_REASONS = 20
 _SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
 
@@ -48,12 +50,38 @@ class Meter:
         return round(1000 * found[min(len(found) - 1, int(share * len(found)))], 3) if found else None
 
 
+class StreamMeter:
+    """What came by one stream since the server started, and why some of it was set aside."""
+
+    def __init__(self) -> None:
+        self._meter = Meter()
+        self._counts = {"elements": 0, "late": 0, "rejected": 0}
+        self._reasons: deque[dict[str, Any]] = deque(maxlen=_REASONS)
+        self._last_s: float | None = None
+
+    def add(self, taken: dict[str, Any]) -> None:
+        self._last_s = time.time()
+        for name in self._counts:
+            self._counts[name] += taken[name]
+        self._meter.add(taken["elements"])
+        self._reasons.extend({"at_ms": int(1000 * self._last_s), **reason} for reason in taken["reasons"])
+
+    def described(self) -> dict[str, Any]:
+        return {
+            **self._counts,
+            "elements_per_second": round(self._meter.rate, 3),
+            "last_ms": None if self._last_s is None else int(1000 * self._last_s),
+            "reasons": list(self._reasons),
+        }
+
+
 class Measures:
     """All of a server's; one registry for each, so that several can live in one process."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self.queries: dict[str, Meter] = {}
+        self.streams: dict[str, StreamMeter] = {}
         self.elements = self._counter("elements", "Stream elements taken")
         self.late = self._counter("late", "Elements set aside because they came too late")
         self.rejected = self._counter("rejected", "Elements and statements set aside because they are malformed")
@@ -87,6 +115,12 @@ class Measures:
         self.sync.observe(seconds)
         self.commits.inc()
         self.committed.inc(commands)
+
+    def came(self, stream: str, taken: dict[str, Any]) -> None:
+        """Elements were pushed to a stream, or read from its source."""
+        for counter, name in ((self.elements, "elements"), (self.late, "late"), (self.rejected, "rejected")):
+            counter.inc(taken[name])
+        self.streams.setdefault(stream, StreamMeter()).add(taken)
 
     def answered(self, query: str, events: int, seconds: float) -> None:
         """Events of a query were emitted, so long after what brought them had come."""

@@ -62,9 +62,7 @@ class Service:
                 # Some of it may have been done: the mirror begins anew.
                 self.one_offs.stop()
         elif command.op in (c.PUSH, c.CHUNK) and outcome.value is not None:
-            measures.elements.inc(outcome.value["elements"])
-            measures.late.inc(outcome.value["late"])
-            measures.rejected.inc(outcome.value["rejected"])
+            measures.came(command.options["iri"], outcome.value)
         elif command.op == c.CLOSE and outcome.error is None:
             self.hub.close(command.options["name"])
             measures.forget(command.options["name"])

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from millstream.engine.engine import Engine
 
 _TOGETHER = 10_000
+_LOOKED_AT = 100_000
+_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 
 
 class GraphStore:
@@ -41,6 +43,22 @@ class GraphStore:
             texts = self._core.dictionary.texts(triples[first : first + _TOGETHER].ravel())
             terms = iter(texts)
             yield "".join(f"{s} {p} {o} .\n" for s, p, o in zip(terms, terms, terms, strict=True)).encode()
+
+    def vocabulary(self, most: int) -> list[str]:
+        """IRIs that are predicates or classes in some graph, as far as the first triples of each tell."""
+        dictionary, found = self._core.dictionary, dict[str, None]()
+        for name in self._core.graphs:
+            triples = self._triples(name)[:_LOOKED_AT]
+            predicates = np.unique(triples[:, 1])
+            texts = dictionary.texts(predicates)
+            types = predicates[[text == _TYPE for text in texts]]
+            classes = np.unique(triples[np.isin(triples[:, 1], types), 2])
+            for text in (*texts, *dictionary.texts(classes[:most])):
+                if text is not None and text.startswith("<"):
+                    found[text[1:-1]] = None
+            if len(found) >= most:
+                break
+        return list(found)[:most]
 
     def replace(self, chunks: Iterable[Chunk], graph: str | None) -> None:
         """A graph has the triples of a source from now on, and no others; which graph the source names does not matter."""

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from millstream.errors import MillstreamError
 from millstream.server.problems import ServerError, described, status_of
-from millstream.server.routes import datasets, events, operations, queries, sparql, streams
+from millstream.server.routes import check, datasets, events, operations, page, queries, sparql, streams
 from millstream.server.routes.requests import json_response
 from millstream.server.service import Service
 
@@ -43,6 +43,7 @@ def _routes() -> list[Route]:
     # They are tried in order: the one that most requests are for comes first.
     return [
         Route("/streams", streams.push, methods=["POST"]),
+        Route("/streams", streams.listed, methods=["GET"]),
         Route("/sparql", sparql.ask, methods=["GET", "POST"]),
         Route("/sparql/", sparql.ask, methods=["GET", "POST"]),
         Route("/queries", queries.listed, methods=["GET"]),
@@ -57,7 +58,10 @@ def _routes() -> list[Route]:
         Route("/datasets", datasets.post, methods=["POST"]),
         Route("/datasets", datasets.delete, methods=["DELETE"]),
         Route("/update", datasets.update, methods=["POST"]),
-        Route("/", operations.index, methods=["GET"]),
+        Route("/check", check.check, methods=["POST"]),
+        Route("/vocabulary", check.vocabulary, methods=["GET"]),
+        Route("/", page.index, methods=["GET"]),
+        Route("/page/{file}", page.file, methods=["GET"]),
         Route("/metrics", operations.metrics, methods=["GET"]),
         Route("/health", operations.health, methods=["GET"]),
         Route("/openapi.json", operations.openapi, methods=["GET"]),

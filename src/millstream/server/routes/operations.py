@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 
 from millstream.server.http.openapi import described
 from millstream.server.http.tokens import READ
@@ -30,16 +30,6 @@ async def health(request: Request) -> Response:
         await worker.ask(lambda state: None)
         return json_response({"status": "ok"})
     return json_response({"status": "failed"}, 503)
-
-
-async def index(request: Request) -> Response:
-    """What the link that a server prints leads to: all paths, a line each."""
-    lines = [
-        f"{method.upper():7} {path:26} {operation['summary']}"
-        for path, operations in described()["paths"].items()
-        for method, operation in operations.items()
-    ]
-    return PlainTextResponse("millstream\n\n" + "\n".join(lines) + "\n")
 
 
 async def openapi(request: Request) -> Response:

@@ -1,4 +1,7 @@
-"""POST /streams: elements of a stream, one or many, in any format that can be read; long bodies are taken piece by piece."""
+"""POST /streams: elements of a stream, one or many, in any format that can be read; long bodies are taken piece by piece.
+
+GET /streams: what came by each of them since the server started, and what was set aside.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,10 @@ from millstream.rdf.grouping import check_element_option
 from millstream.rdf.timing import TimeKind, parse_time_option
 from millstream.server.durable import commands as c
 from millstream.server.durable.commands import Command
-from millstream.server.durable.state import MOST_REASONS
+from millstream.server.durable.state import MOST_REASONS, ServerState
 from millstream.server.http.bodies import body, pieces
-from millstream.server.http.tokens import WRITE
+from millstream.server.http.tokens import READ, WRITE
+from millstream.server.measures import StreamMeter
 from millstream.server.problems import ServerError, TooLargeError
 from millstream.server.routes.requests import (
     iri_parameter,
@@ -47,6 +51,28 @@ async def push(request: Request) -> Response:
     if nothing:
         taken = {"error": "nothing of the body could be read", **taken}
     return json_response(taken, 400 if nothing else 200)
+
+
+async def listed(request: Request) -> Response:
+    service = service_of(request)
+    service.allow(request, READ)
+    known_parameters(request)
+
+    def look(state: ServerState) -> tuple[int, dict[str, list[str]]]:
+        readers: dict[str, list[str]] = {iri: [] for iri in sorted(state.streams)}
+        for registered in state.queries.values():
+            for iri in sorted({window.stream.value for window in registered.query.query.windows}):
+                readers.setdefault(iri, []).append(registered.name)
+        return state.begun_with[0], readers
+
+    lateness_ms, readers = await service.worker.ask(look)
+    counted = service.measures.streams
+    nothing = StreamMeter()
+    found = [
+        {"iri": iri, "queries": readers.get(iri, []), **counted.get(iri, nothing).described()}
+        for iri in sorted({*readers, *counted})
+    ]
+    return json_response({"watermark_ms": service.hub.clock_ms, "lateness_ms": lateness_ms, "streams": found}, indent=1)
 
 
 def _options(request: Request) -> dict[str, Any]:
