@@ -71,7 +71,7 @@ export function AnswersView({ answers, save, formats = [] }: Properties): JSX.El
       <footer>
         <span class={`dot ${paused ? "paused" : state}`} aria-hidden="true" />
         <span>{paused ? "paused" : state}</span>
-        <span data-testid="size"><b>{counted(answers.size)}</b> {answers.output === "changes" || answers.output === "rstream" ? "answers" : "emitted"}</span>
+        <span data-testid="size"><b>{counted(answers.size)}</b> {answers.output === "istream" || answers.output === "dstream" ? "emitted" : answers.size === 1 ? "answer" : "answers"}</span>
         <span><b>{counted(answers.rate)}</b> changes/s</span>
         <span class="spring" />
         {answers.missed > 0 && <span title="More changed than the server keeps for those who fall behind; the answers are right, the list of changes is not complete">{answers.missed} × caught up</span>}

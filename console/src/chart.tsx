@@ -20,9 +20,13 @@ export function Chart({ answers }: { answers: Answers }): JSX.Element {
 
   useEffect(() => {
     const element = parent.current!;
-    const size = (): { width: number; height: number } => ({ width: element.clientWidth, height: Math.max(160, element.clientHeight - 40) });
+    const size = (): { width: number; height: number } => {
+      const legend = element.querySelector<HTMLElement>(".u-legend");
+      return { width: element.clientWidth, height: Math.max(160, element.clientHeight - (legend?.offsetHeight ?? 0)) };
+    };
     const made = new uPlot(options(lines, size()), data(lines), element);
     plot.current = made;
+    made.setSize(size());
     const observer = new ResizeObserver(() => made.setSize(size()));
     observer.observe(element);
     return () => {
@@ -58,5 +62,6 @@ function options(lines: Lines, size: { width: number; height: number }): uPlot.O
     axes: [{ ...axis, values: times }, { ...axis, size: 56 }],
     scales: { x: { time: false } },
     cursor: { points: { size: 7 } },
+    legend: { live: false, markers: { fill: (_, place) => COLOURS[(place - 1) % COLOURS.length]!, width: 0 } },
   };
 }
