@@ -6,8 +6,9 @@ import { render, type JSX } from "preact";
 import { queries, refused, takeTokenFromAddress, token, useToken } from "./api";
 import { feeding, stopFeeding } from "./examples";
 import { Datasets, Queries, Streams } from "./inside";
-import { attempt, dark, go, hintsSeen, place, theme, trouble } from "./state";
+import { attempt, go, hintsSeen, place, theme, trouble } from "./state";
 import { counted } from "./terms";
+import { dark } from "./theme";
 import { Workbench } from "./workbench";
 
 const VIEWS = [["query", "#/", "Query"], ["queries", "#/queries", "Queries"], ["streams", "#/streams", "Streams"], ["datasets", "#/datasets", "Datasets"]] as const;
