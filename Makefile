@@ -145,7 +145,7 @@ check: $(STAMP) console  ## style, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	cd console && ../$(BIN)/npm run --silent check
+	cd console && PATH="$(CURDIR)/$(BIN):$$PATH" npm run --silent check
 
 clean:             ## removes what was built
 	rm -rf $(VENV) build dist src/*.egg-info console/node_modules src/millstream/server/page

@@ -2,7 +2,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
 import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
 import type { Answers, Lines } from "./answers";
 import { dark } from "./theme";
 import { clock } from "./terms";

@@ -1,6 +1,7 @@
 /** The console: a bar with places to go, and the place where one is. */
 import "@fontsource-variable/inter/wght.css";
 import "@fontsource-variable/jetbrains-mono/wght.css";
+import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { render, type JSX } from "preact";
 import { queries, refused, takeTokenFromAddress, token, useToken } from "./api";
