@@ -15,7 +15,7 @@ KERNELS := $(wildcard src/millstream/kernels/*/*.pyx src/millstream/kernels/*/*.
 SPREAD := -n auto --maxprocesses 4 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help install console demo demo-kafka test test-quick test-long test-spark wheel check test-checked test-asan fuzz fuzz-asan \
+.PHONY: help install console screenshots demo demo-kafka test test-quick test-long test-spark wheel check test-checked test-asan fuzz fuzz-asan \
   bench bench-spark bench-all docs drawings clean
 
 help:            ## what can be made
@@ -52,6 +52,9 @@ install: $(STAMP) console  ## the virtual environment with millstream in it, and
 # What is there and not older than its sources is not made again.
 console: $(STAMP)  ## the page that `millstream serve` has at /, and what tests of it need
 	@$(BIN)/python packaging/console.py --tests
+
+screenshots: console  ## pictures of the console for its page in docs/
+	$(BIN)/python -m tests.console.screenshots
 
 demo: $(BASE)      ## a first look
 	@$(BIN)/python packaging/console.py || echo "the demo goes on without its live page"
@@ -145,7 +148,7 @@ check: $(STAMP) console  ## style, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	cd console && ../$(BIN)/npm run --silent check
+	cd console && PATH="$(CURDIR)/$(BIN):$$PATH" npm run --silent check
 
 clean:             ## removes what was built
 	rm -rf $(VENV) build dist src/*.egg-info console/node_modules src/millstream/server/page

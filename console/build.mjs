@@ -1,6 +1,6 @@
 // Bundles the console into src/millstream/server/page, from where the server serves it and wheels take it.
 //
-// `index.html` names the files, whose names change with their content. `live.js` and `live.css` are for notebooks.
+// `index.html` names the files, whose names change with their content. `live.js` is for notebooks, with its styles in it.
 import { build } from "esbuild";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
@@ -19,7 +19,7 @@ const { metafile } = await build({
   loader: { ".woff2": "file" },
   legalComments: "none",
 });
-await build({ ...common, entryPoints: ["src/live.tsx"], outdir: page, loader: { ".woff2": "empty" }, legalComments: "none" });
+await build({ ...common, entryPoints: ["src/live.tsx"], outdir: page, loader: { ".css": "text" }, legalComments: "none" });
 
 const made = Object.keys(metafile.outputs).map((path) => basename(path));
 const [script, style] = [".js", ".css"].map((ending) => made.find((name) => name.endsWith(ending)));

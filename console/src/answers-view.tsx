@@ -1,6 +1,6 @@
 /** The answers of a query in four views, with what one does to them: filter, pause, export. */
 import { useEffect, useState } from "preact/hooks";
-import type { JSX } from "preact";
+import type { JSX, TargetedKeyboardEvent } from "preact";
 import type { Answers } from "./answers";
 import { Changelog } from "./changelog";
 import { Chart } from "./chart";
@@ -25,15 +25,13 @@ export function AnswersView({ answers, save, formats = [] }: Properties): JSX.El
   const paused = answers.paused.value;
   const { state, message } = answers.connected.value;
 
-  const move = (event: KeyboardEvent, by: number): void => {
+  const keys = (event: TargetedKeyboardEvent<HTMLElement>): void => {
+    const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (by === 0) return;
     event.preventDefault();
-    const next = VIEWS[(VIEWS.indexOf(view) + by + VIEWS.length) % VIEWS.length]!;
-    show(next);
-    document.getElementById(`tab-${next}`)?.focus();
-  };
-  const keys = (event: KeyboardEvent): void => {
-    if (event.key === "ArrowRight") move(event, 1);
-    if (event.key === "ArrowLeft") move(event, -1);
+    const next = (VIEWS.indexOf(view) + by + VIEWS.length) % VIEWS.length;
+    show(VIEWS[next]!);
+    event.currentTarget.querySelectorAll("button")[next]!.focus();
   };
   return (
     <div class="answers">
@@ -71,7 +69,7 @@ export function AnswersView({ answers, save, formats = [] }: Properties): JSX.El
       <footer>
         <span class={`dot ${paused ? "paused" : state}`} aria-hidden="true" />
         <span>{paused ? "paused" : state}</span>
-        <span data-testid="size"><b>{counted(answers.size)}</b> {answers.output === "changes" || answers.output === "rstream" ? "answers" : "emitted"}</span>
+        <span data-testid="size"><b>{counted(answers.size)}</b> {answers.output === "istream" || answers.output === "dstream" ? "emitted" : answers.size === 1 ? "answer" : "answers"}</span>
         <span><b>{counted(answers.rate)}</b> changes/s</span>
         <span class="spring" />
         {answers.missed > 0 && <span title="More changed than the server keeps for those who fall behind; the answers are right, the list of changes is not complete">{answers.missed} × caught up</span>}

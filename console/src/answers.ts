@@ -207,6 +207,11 @@ export class Answers implements Listener {
     return this.version.value;
   }
 
+  /** Whether some row is an answer more than once. */
+  get repeated(): boolean {
+    return this.size > this.rows.size - this.leaving.size;
+  }
+
   // What is drawn ----------------------------------------------------------------------------------------------------
 
   /** Rows that came or went, a second. */

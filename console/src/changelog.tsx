@@ -13,7 +13,7 @@ export function Changelog({ answers, filter }: { answers: Answers; filter: strin
     : answers.changes;
   const total = found.length;
   const { scroller, first, last, height } = useVisible(total, ROW_PX);
-  const columns = { gridTemplateColumns: `7.5em 2em repeat(${answers.variables.length}, minmax(110px, 1fr))` };
+  const columns = { gridTemplateColumns: `104px 2em repeat(${answers.variables.length}, minmax(110px, 1fr))` };
   return (
     <div class="scroller" ref={scroller} tabIndex={0} role="region" aria-label="Changes">
       <div role="table" class="grid" aria-rowcount={total + 1} aria-label="Changes of the answers, newest first">

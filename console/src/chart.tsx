@@ -2,9 +2,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
 import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
 import type { Answers, Lines } from "./answers";
-import { dark } from "./state";
+import { dark } from "./theme";
 import { clock } from "./terms";
 
 const COLOURS = ["#3987e5", "#d95926", "#199e70", "#c98500", "#9085e9", "#d55181", "#008300", "#4aa3b5", "#b0703c", "#7a7f87", "#c2557f", "#5b8c2a"];
@@ -20,9 +19,13 @@ export function Chart({ answers }: { answers: Answers }): JSX.Element {
 
   useEffect(() => {
     const element = parent.current!;
-    const size = (): { width: number; height: number } => ({ width: element.clientWidth, height: Math.max(160, element.clientHeight - 40) });
-    const made = new uPlot(options(lines, size()), data(lines), element);
+    const size = (): { width: number; height: number } => {
+      const legend = element.querySelector<HTMLElement>(".u-legend");
+      return { width: element.clientWidth, height: Math.max(160, element.clientHeight - (legend?.offsetHeight ?? 0)) };
+    };
+    const made = new uPlot(options(lines, size(), getComputedStyle(element)), data(lines), element);
     plot.current = made;
+    made.setSize(size());
     const observer = new ResizeObserver(() => made.setSize(size()));
     observer.observe(element);
     return () => {
@@ -46,8 +49,7 @@ export function Chart({ answers }: { answers: Answers }): JSX.Element {
 
 const data = (lines: Lines): uPlot.AlignedData => [lines.times, ...lines.values];
 
-function options(lines: Lines, size: { width: number; height: number }): uPlot.Options {
-  const style = getComputedStyle(document.documentElement);
+function options(lines: Lines, size: { width: number; height: number }, style: CSSStyleDeclaration): uPlot.Options {
   const [ink, rule] = [style.getPropertyValue("--quiet"), style.getPropertyValue("--line")];
   const axis = { stroke: ink, grid: { stroke: rule, width: 1 }, ticks: { stroke: rule, width: 1 }, font: "12px Inter Variable, sans-serif" };
   const series = lines.names.map((name, place) => ({ label: name || "value", stroke: COLOURS[place % COLOURS.length]!, width: 2, points: { size: 5 } }));
@@ -58,5 +60,6 @@ function options(lines: Lines, size: { width: number; height: number }): uPlot.O
     axes: [{ ...axis, values: times }, { ...axis, size: 56 }],
     scales: { x: { time: false } },
     cursor: { points: { size: 7 } },
+    legend: { live: false, markers: { fill: (_, place) => COLOURS[(place - 1) % COLOURS.length]!, width: 0 } },
   };
 }

@@ -63,9 +63,11 @@ export function Graph({ answers }: { answers: Answers }): JSX.Element {
   if (!found) return <p class="empty">A graph needs answers with two resources, or a CONSTRUCT.</p>;
   const all = [...nodes.current.values()];
   const box = bounds(all);
+  // Letters are as large as elsewhere, however much the drawing is scaled.
+  const scale = Math.max(box[2] / (svg.current?.clientWidth ?? box[2]), box[3] / (svg.current?.clientHeight ?? box[3]));
   return (
     <div class="network">
-      <svg ref={svg} viewBox={box} role="img" aria-label={`A graph of ${all.length} nodes and ${edges.length} edges`}>
+      <svg ref={svg} viewBox={box.join(" ")} role="img" aria-label={`A graph of ${all.length} nodes and ${edges.length} edges`}>
         <defs>
           <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 1L7 4L0 7" class="tip" /></marker>
         </defs>
@@ -75,15 +77,15 @@ export function Graph({ answers }: { answers: Answers }): JSX.Element {
           const [ux, uy] = [(b.x - a.x) / length, (b.y - a.y) / length];
           return (
             <g key={edge.key} class="edge">
-              <line x1={a.x + 9 * ux} y1={a.y + 9 * uy} x2={b.x - 11 * ux} y2={b.y - 11 * uy} marker-end="url(#arrow)" />
-              {edge.label && <text x={(a.x + b.x) / 2} y={(a.y + b.y) / 2 - 3}>{edge.label}</text>}
+              <line x1={a.x + 7 * scale * ux} y1={a.y + 7 * scale * uy} x2={b.x - 9 * scale * ux} y2={b.y - 9 * scale * uy} marker-end="url(#arrow)" />
+              {edge.label && <text x={(a.x + b.x) / 2} y={(a.y + b.y) / 2 - 3 * scale} font-size={10 * scale}>{edge.label}</text>}
             </g>
           );
         })}
         {all.map((node) => (
           <g key={node.key} class={node.literal ? "node literal" : "node"}>
-            <circle cx={node.x} cy={node.y} r={7} />
-            <text x={node.x} y={node.y - 12}>{node.label}</text>
+            <circle cx={node.x} cy={node.y} r={6 * scale} />
+            <text x={node.x} y={node.y - 11 * scale} font-size={12 * scale}>{node.label}</text>
             <title>{node.key}</title>
           </g>
         ))}
@@ -158,8 +160,8 @@ function settle(nodes: Node[], edges: Edge[], byKey: Map<string, Node>, heat: nu
   }
 }
 
-function bounds(nodes: Node[]): string {
+function bounds(nodes: Node[]): [number, number, number, number] {
   const [xs, ys] = [nodes.map(({ x }) => x), nodes.map(({ y }) => y)];
   const [left, top] = [Math.min(-160, ...xs) - 60, Math.min(-110, ...ys) - 40];
-  return `${left} ${top} ${Math.max(160, ...xs) + 60 - left} ${Math.max(110, ...ys) + 30 - top}`;
+  return [left, top, Math.max(160, ...xs) + 60 - left, Math.max(110, ...ys) + 30 - top];
 }

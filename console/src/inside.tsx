@@ -40,7 +40,7 @@ export function Queries(): JSX.Element {
   return (
     <View title="Queries" about="All queries that run at this server, with what they emit and how long that takes." failed={failed}>
       {found && (
-        <Listing label="Queries" head={["query", "output", "events/s", "latency, half", "99 of 100", "answers", "kept", "listeners", ""]} empty="No query runs. Write one, or begin with an example.">
+        <Listing label="Queries" head={["query", "output", "events/s", "latency p50", "p99", "answers", "kept", "listeners", ""]} empty="No query runs. Write one, or begin with an example.">
           {found.map((query) => (
             <tr key={query.name}>
               <th scope="row"><a href={linkTo(query.name)}>{query.name}</a><code class="quiet">{query.streams.join(" ") || "datasets alone"}</code></th>
@@ -63,7 +63,7 @@ export function Queries(): JSX.Element {
 /** Elements a second between two looks, as a small line. */
 function Rates({ values }: { values: number[] }): JSX.Element {
   const most = Math.max(1, ...values);
-  const points = values.map((value, k) => `${(k * 100) / 59},${22 - (20 * value) / most}`).join(" ");
+  const points = values.map((value, k) => `${((60 - values.length + k) * 100) / 59},${22 - (20 * value) / most}`).join(" ");
   return <svg class="rates" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true"><polyline points={points} /></svg>;
 }
 

@@ -1,13 +1,15 @@
 /** The console: a bar with places to go, and the place where one is. */
 import "@fontsource-variable/inter/wght.css";
 import "@fontsource-variable/jetbrains-mono/wght.css";
+import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { render, type JSX } from "preact";
 import { queries, refused, takeTokenFromAddress, token, useToken } from "./api";
 import { feeding, stopFeeding } from "./examples";
 import { Datasets, Queries, Streams } from "./inside";
-import { attempt, dark, go, hintsSeen, place, theme, trouble } from "./state";
+import { attempt, go, hintsSeen, place, theme, trouble } from "./state";
 import { counted } from "./terms";
+import { dark } from "./theme";
 import { Workbench } from "./workbench";
 
 const VIEWS = [["query", "#/", "Query"], ["queries", "#/queries", "Queries"], ["streams", "#/streams", "Streams"], ["datasets", "#/datasets", "Datasets"]] as const;

@@ -27,7 +27,7 @@ export function Plan({ name, explain }: { name: string; explain: string }): JSX.
   if (!found || found === "not counted") return <Explained text={explain} />;
 
   const now = { at: performance.now(), changes: new Map<string, number>() };
-  const total = Math.max(1, sum(found.operators));
+  const total = sum(found.operators);
   const last = before.current;
   const rate = (path: string, changes: number): number | null => {
     now.changes.set(path, changes);
@@ -50,7 +50,7 @@ export function Plan({ name, explain }: { name: string; explain: string }): JSX.
 const sum = (operator: Operator): number => (operator.micros ?? 0) + operator.inputs.reduce((all, input) => all + sum(input), 0);
 
 function Branch({ operator, path, total, rate }: { operator: Operator; path: string; total: number; rate: (path: string, changes: number) => number | null }): JSX.Element {
-  const share = operator.micros === null ? null : operator.micros / total;
+  const share = operator.micros === null || total === 0 ? null : operator.micros / total;
   const perSecond = rate(path, operator.changes);
   return (
     <li>

@@ -2,6 +2,7 @@
 import { effect, type Signal, signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { ApiError } from "./api";
+import { dark } from "./theme";
 
 export interface Place {
   view: "query" | "queries" | "streams" | "datasets";
@@ -89,7 +90,6 @@ export const hintsSeen = kept("hints", "");
 export const theme = kept("theme", "");
 
 const system = matchMedia("(prefers-color-scheme: dark)");
-export const dark = signal(false);
 const follow = (): void => {
   dark.value = theme.value ? theme.value === "dark" : system.matches;
 };

@@ -1,2 +1,5 @@
-declare module "*.css";
+declare module "*.css" {
+  const text: string;
+  export default text;
+}
 declare module "@fontsource-variable/*";

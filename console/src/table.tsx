@@ -19,7 +19,7 @@ export function Table({ answers, filter }: { answers: Answers; filter: string })
   const rows = useMemo(() => arranged(answers, filter, sort), [answers, version, filter, sort]);
   const { scroller, first, last, height } = useVisible(rows.length, ROW_PX);
   const now = performance.now();
-  const columns = { gridTemplateColumns: `repeat(${answers.variables.length}, minmax(110px, 1fr)) 3.5em` };
+  const columns = { gridTemplateColumns: `repeat(${answers.variables.length}, minmax(110px, 1fr))${answers.repeated ? " 3.5em" : ""}` };
 
   const turn = (column: number): void => {
     if (sort?.column !== column) sortBy({ column, ascending: true });
@@ -41,7 +41,7 @@ export function Table({ answers, filter }: { answers: Answers; filter: string })
               </div>
             );
           })}
-          <div role="columnheader" class="count" title="How often it is an answer">×</div>
+          {answers.repeated && <div role="columnheader" class="count" title="How often it is an answer">times</div>}
         </div>
         <div role="rowgroup" class="space" style={{ height: `${height}px` }}>
           {rows.slice(first, last).map((row, place) => (
@@ -51,7 +51,7 @@ export function Table({ answers, filter }: { answers: Answers; filter: string })
                   <Cell term={term} answers={answers} />
                 </div>
               ))}
-              <div role="cell" class="count">{row.count > 1 ? counted(row.count) : row.count === 0 ? "–" : ""}</div>
+              {answers.repeated && <div role="cell" class="count">{counted(row.count)}</div>}
             </div>
           ))}
         </div>

@@ -68,7 +68,7 @@ export function Workbench({ name }: { name: string | null }): JSX.Element {
     <div class="workbench">
       <section class="pane write" aria-label="Query">
         <div class="toolbar">
-          {name === null ? <input class="title" placeholder="name it, if you like" aria-label="Name of the query" value={title} onInput={(event) => call(event.currentTarget.value)} /> : <h1>{name}</h1>}
+          {name === null ? <input class="title" placeholder="name (optional)" aria-label="Name of the query" value={title} onInput={(event) => call(event.currentTarget.value)} /> : <h1>{name}</h1>}
           <span class="spring" />
           <select aria-label="What is emitted" value={output} onChange={(event) => emit(event.currentTarget.value)}>
             {OUTPUTS.map(([value, label]) => <option key={value} value={value}>{label}</option>)}
@@ -81,13 +81,13 @@ export function Workbench({ name }: { name: string | null }): JSX.Element {
         </div>
         <Editor key={token.value} loaded={loaded} known={() => words} changed={changed} checked={look} run={run} />
         <Verdict checked={checked} />
-        <div class="plan">
-          <h2>{running && !isOther ? "Inside" : "Plan"}</h2>
-          {running && !isOther ? <Plan name={running.name} explain={running.explain} /> : checked?.ok ? <Explained text={checked.explain} /> : <p class="empty">The plan appears here once the text is a query.</p>}
-        </div>
       </section>
       <section class="pane watch" aria-label="Answers">
         {running ? <Watching key={`${running.name} ${running.text} ${running.output}`} query={running} /> : name === null ? <div class="start"><Hints /><Examples /></div> : null}
+      </section>
+      <section class="pane plan" aria-labelledby="plan-title">
+        <h2 id="plan-title">{running && !isOther ? "Inside" : "Plan"}</h2>
+        {running && !isOther ? <Plan name={running.name} explain={running.explain} /> : checked?.ok ? <Explained text={checked.explain} /> : <p class="empty">The plan appears here once the text is a query.</p>}
       </section>
     </div>
   );

@@ -103,7 +103,7 @@ def test_browsers_get_the_page_under_a_strict_policy(tmp_path: Path, monkeypatch
         assert first.text == f'<script nonce="{nonce}"></script>'
         assert first.text != second.text
         assert "default-src 'none'" in policy
-        assert "unsafe" not in policy
+        assert "script-src 'self';" in policy
         script = httpx.get(f"{server.url}/page/console-1.js")
         assert (script.text, script.headers["Content-Type"]) == ("run()", "text/javascript; charset=utf-8")
         assert "immutable" in script.headers["Cache-Control"]

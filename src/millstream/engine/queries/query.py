@@ -125,6 +125,12 @@ class ContinuousQuery(Receiver):
         self._core.catch_up(self)
         return self._emitter().counted(Printer(dict(self.query.prefixes)))
 
+    def live(self) -> Any:
+        """A widget for notebooks that shows its answers as they move; takes nothing from `take`."""
+        from millstream.engine.output.live import live
+
+        return live(self)
+
     @serialised
     def _repr_html_(self) -> str:
         from millstream.engine.output.notebook import query_html

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from millstream.engine import ContinuousQuery, Engine
+from millstream.engine.output.live import bindings_of
 from millstream.engine.snapshot import pack, taken_as_damage, unpack
 from millstream.errors import DataError, MillstreamError, OptionError
 from millstream.ingest import Want, chunks_of, quads_of
 from millstream.ingest.plain_columns import columns_of
-from millstream.language.algebra import Form
 from millstream.limits import Limits
 from millstream.rdf import Rejected
 from millstream.server.durable import commands as c
@@ -316,19 +316,6 @@ def dataset_want(command: Command, blank_prefix: str) -> Want:
     return Want(
         options["format"], base=options["base"], limits=DATA_LIMITS, changes=changes, graphs=True, blank_prefix=blank_prefix
     )
-
-
-def bindings_of(query: ContinuousQuery) -> list[Any]:
-    """The answer set of a query now as solutions, whatever its form is."""
-    found = query.solutions()
-    match query.query.form:
-        case Form.CONSTRUCT:
-            return [{"subject": t.subject, "predicate": t.predicate, "object": t.object} for t in found]
-        case Form.ASK:
-            from pyoxigraph import Literal
-
-            return [{"boolean": Literal(bool(found))}]
-    return list(found)
 
 
 def checked_name(name: object) -> str:
