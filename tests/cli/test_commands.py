@@ -42,9 +42,7 @@ def test_help_names_every_command() -> None:
         assert name in result.stdout
 
 
-@pytest.mark.parametrize(
-    "arguments", [["nonsense"], ["explain"], ["run"], ["map"], ["map", "x.csv"], ["--nonsense"], ["demo", "too", "many"]]
-)
+@pytest.mark.parametrize("arguments", [["nonsense"], ["explain"], ["run"], ["map"], ["--nonsense"], ["demo", "too", "many"]])
 def test_a_wrong_command_ends_with_code_2_and_says_where_to_look(arguments: list[str]) -> None:
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 2

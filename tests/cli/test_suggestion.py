@@ -91,6 +91,13 @@ def test_delimiters_and_missing_headers_are_noticed() -> None:
     assert found["columns"] == ["column1", "column2"]
 
 
+@pytest.mark.parametrize("name", ["a\x85b", "a{b", "it's", "a\u2028b"])
+def test_a_column_whose_name_no_template_can_have_is_left_out(name: str) -> None:
+    found = suggested(f"{name},other\nx,1\n")
+    assert [pattern.slots[-1].column for pattern in read_template(found.text).triples] == ["other"]
+    assert "cannot be named" in found.text
+
+
 def test_json_lines_are_looked_into() -> None:
     text = '{"sensor": "s1", "at": "2026-01-05T09:00:00Z", "v": {"t": 2.5}}\n' * 2
     assert {c.name: c.kind for c in suggested(text, lines=True).columns} == {

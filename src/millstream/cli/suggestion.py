@@ -235,7 +235,8 @@ def _told(columns: list[Column], time: Column | None) -> list[Column]:
 
 def _can_be_named(column: str) -> bool:
     """Whether a template can have a placeholder for it."""
-    return not re.search(r"[{}'\x00-\x1f\x7f\ufffd]", column)
+    # What cannot be printed may end a line; what was no UTF-8 cannot be found again.
+    return column.isprintable() and not re.search("[{}'\ufffd]", column)
 
 
 def _doubt(column: Column) -> str:
