@@ -21,7 +21,7 @@ SPREAD := -n auto --maxprocesses 4 --dist loadgroup
 help:            ## what can be made
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */\1\t/' | expand -t 16
 
-# The package with Spark, which is all that a demo needs. Packages are fetched while the kernels are compiled.
+# The package with Spark, and with the server and its page: all that a demo needs. Packages are fetched while the kernels are compiled.
 $(BASE): pyproject.toml setup.py $(KERNELS) src/millstream/language/parser/sparql.lark
 	@command -v $(PYTHON) >/dev/null || { echo "missing: Python 3.11 or newer (apt-get install python3 python3-venv)"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "missing: Python 3.11 or newer; set PYTHON=python3.x"; exit 1; }
@@ -33,16 +33,18 @@ $(BASE): pyproject.toml setup.py $(KERNELS) src/millstream/language/parser/sparq
 	@$(PIP) -r $(VENV)/build.txt || { $(NO_NETWORK); }
 	@echo "2 of 3: packages (Spark is the large one), and the kernels"
 	@$(call needed,['project']['optional-dependencies']['spark'],spark.txt)
-	@$(PIP) -r $(VENV)/spark.txt >$(VENV)/packages.log 2>&1 & packages=$$!; \
+	@$(call needed,['project']['optional-dependencies']['server'],server.txt)
+	@$(call needed,['project']['optional-dependencies']['console'],console.txt)
+	@$(PIP) -r $(VENV)/spark.txt -r $(VENV)/server.txt -r $(VENV)/console.txt >$(VENV)/packages.log 2>&1 & packages=$$!; \
 	  $(BIN)/python setup.py -q build_ext --inplace 2>$(VENV)/kernels.log || { cat $(VENV)/kernels.log; exit 1; }; \
 	  echo "fetching the rest of the packages ..."; wait $$packages || { cat $(VENV)/packages.log; $(NO_NETWORK); }
 	@echo "3 of 3: millstream"
-	@$(PIP) --no-build-isolation --editable '.[spark]' || { $(NO_NETWORK); }
+	@MILLSTREAM_BUILD=none $(PIP) --no-build-isolation --editable '.[spark,server,console]' || { $(NO_NETWORK); }
 	@touch $@
 
 $(STAMP): $(BASE)
 	@echo "fetching what tests and benchmarks need ..."
-	@$(PIP) --no-build-isolation --editable '.[dev]' || { $(NO_NETWORK); }
+	@MILLSTREAM_BUILD=none $(PIP) --no-build-isolation --editable '.[dev]' || { $(NO_NETWORK); }
 	@touch $@
 
 install: $(STAMP) console  ## the virtual environment with millstream in it, and all for its tests
@@ -55,6 +57,7 @@ screenshots: console  ## pictures of the console for its page in docs/
 	$(BIN)/python -m tests.console.screenshots
 
 demo: $(BASE)      ## a first look
+	@$(BIN)/python packaging/console.py || echo "the demo goes on without its live page"
 	@$(BIN)/millstream demo
 
 demo-kafka: $(STAMP)  ## Kafka in and out: a broker, a producer, a query and its answers
@@ -74,7 +77,7 @@ VERSION ?= 4.2.0
 test-spark: $(STAMP)  ## the pipeline's tests on another Spark: make test-spark VERSION=4.2.0
 	@test -e build/spark-$(VERSION)/.ready || { echo "setting up build/spark-$(VERSION) ..." && $(PYTHON) -m venv build/spark-$(VERSION) \
 	  && build/spark-$(VERSION)/bin/python -m pip install --quiet --disable-pip-version-check -r $(VENV)/build.txt \
-	  && build/spark-$(VERSION)/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable '.[dev]' 'pyspark==$(VERSION)' \
+	  && MILLSTREAM_BUILD=none build/spark-$(VERSION)/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable '.[dev]' 'pyspark==$(VERSION)' \
 	  && touch build/spark-$(VERSION)/.ready; }
 	build/spark-$(VERSION)/bin/python -m pytest -m "not long" tests/pipeline tests/cli/test_run_spark.py
 

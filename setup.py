@@ -1,7 +1,8 @@
 """Builds the kernels, one extension module for every `.pyx` below `millstream/kernels`, and the tables of the grammar.
 
 `MILLSTREAM_BUILD=checked` keeps bounds and wrap-around checks, `MILLSTREAM_BUILD=asan` adds AddressSanitizer to those;
-the same tests run in every build. A release has no debug symbols: they are five sixths of its size.
+the same tests run in every build. A release has no debug symbols: they are five sixths of its size. With
+`MILLSTREAM_BUILD=none` nothing is compiled: an editable installation finds the kernels that were built in place.
 """
 
 import os
@@ -62,7 +63,9 @@ tables.keep()
 setup(
     cmdclass={"build_ext": BuildKernels},
     options={"build_ext": {"parallel": CORES}},
-    ext_modules=cythonize(
+    ext_modules=[]
+    if BUILD == "none"
+    else cythonize(
         extensions,
         include_path=["src"],
         build_dir=f"build/cython-{BUILD}",

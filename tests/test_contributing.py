@@ -15,7 +15,9 @@ MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
 
 
 def test_files_that_the_guide_names_exist() -> None:
-    named = re.findall(r"`((?:src|tests|docs|benchmarks|packaging|\.github)/[^`\s*]+|[A-Z_]+\.md|mkdocs\.yml)`", GUIDE)
+    named = re.findall(
+        r"`((?:src|tests|docs|benchmarks|packaging|console|\.github)/[^`\s*]+|[A-Z_]+\.md|mkdocs\.yml)`", GUIDE
+    )
     assert len(named) > 40
     assert [name for name in named if not (ROOT / name).exists()] == []
 

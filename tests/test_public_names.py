@@ -114,6 +114,16 @@ def test_every_public_name_is_in_the_reference() -> None:
     assert shown == set(millstream.__all__) - set(drawn_tree()) - {"__version__"}
 
 
+def test_what_is_documented_of_a_query_is_in_the_reference() -> None:
+    rows = re.findall(
+        r"^\| `([^|]*)` \|", ENGINE_PAGE.partition("## `ContinuousQuery`")[2].partition("\n\nAn `Answer`")[0], re.M
+    )
+    documented = {name for row in rows for name in re.findall(r"(?:^|`)(\w+)", row)}
+    reference = (ROOT / "docs" / "reference" / "api.md").read_text("utf-8")
+    section = reference.partition("### `millstream.ContinuousQuery`")[2].partition("### ")[0]
+    assert documented == set(re.findall(r"^\| `(\w+)", section, re.M))
+
+
 def test_the_version_is_that_of_the_installed_package() -> None:
     assert metadata.version("millstream") == millstream.__version__
 

@@ -27,7 +27,8 @@ GROUPS = {
 LISTED = {
     "Answer": ["at_ms", "weight", "bindings", "python", "triple", "boolean"],
     "ContinuousQuery": (
-        "take take_table to_pandas to_polars to solutions variables name text output warnings explain stats close closed"
+        "take take_table to_pandas to_polars to solutions variables name text output warnings explain operators "
+        "measure stats close closed"
     ).split(),
     "Want": ["elements", "read"],
     "Limits": [],

@@ -19,15 +19,20 @@ OUTSIDE = {
     "ARCHITECTURE.md": "project/architecture.md",
     "CONTRIBUTING.md": "project/contributing.md",
     "CHANGELOG.md": "project/changelog.md",
-    "examples/README.md": "project/examples.md",
     "SECURITY.md": "project/security-policy.md",
     "CODE_OF_CONDUCT.md": "project/code-of-conduct.md",
 }
 """Pages that lie elsewhere, and where the site has them."""
+OUTSIDE |= {
+    str(path.relative_to(ROOT)): str(path.relative_to(ROOT))
+    for pattern in ("README.md", "*/README.md", "*/*.svg")
+    for path in sorted((ROOT / "examples").glob(pattern))
+}
 
 _LINK = re.compile(
     r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|!\[[^\]]*\]\([^)]*\))*)\]\((?P<target>[^)\s#]*)(?P<anchor>#[^)\s]*)?\)"
 )
+_ROW, _CODE = re.compile(r"^\|.*$", re.MULTILINE), re.compile(r"`[^`]*`")
 _FENCED = re.compile(r"^```(\w*)[^\n]*(\n.*?^```)$", re.DOTALL | re.MULTILINE)
 
 
@@ -63,13 +68,17 @@ def relinked(markdown: str, lies: Path, uri: str, is_page: Any) -> str:
             return text
         return f"{match['image']}[{text}]({os.path.relpath(place, Path(uri).parent)}{match['anchor'] or ''})"
 
+    def prose(text: str) -> str:
+        # A bar within code is escaped in tables of GitHub, and must not be in those of MkDocs.
+        return _ROW.sub(lambda row: _CODE.sub(lambda code: code[0].replace(r"\|", "|"), row[0]), _LINK.sub(link, text))
+
     parts = []
     end = 0
     for block in _FENCED.finditer(markdown):
         # What a block says to the tests is no word to MkDocs.
-        parts += [_LINK.sub(link, markdown[end : block.start()]), f"```{block[1]}{block[2]}"]
+        parts += [prose(markdown[end : block.start()]), f"```{block[1]}{block[2]}"]
         end = block.end()
-    return "".join([*parts, _LINK.sub(link, markdown[end:])])
+    return "".join([*parts, prose(markdown[end:])])
 
 
 def _place(path: Path) -> str | None:

@@ -104,6 +104,11 @@ class Client:
         found: dict[str, Any] = self._call("GET", f"/queries/{quote(name, safe='')}").json()
         return found
 
+    def operators(self, name: str) -> dict[str, Any]:
+        """What each operator of a query has done, and where CPU time goes while this is asked for."""
+        found: dict[str, Any] = self._call("GET", f"/queries/{quote(name, safe='')}/operators").json()["operators"]
+        return found
+
     def close_query(self, name: str) -> None:
         """Ends a query."""
         self._call("DELETE", f"/queries/{quote(name, safe='')}")

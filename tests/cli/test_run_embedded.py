@@ -234,6 +234,24 @@ def test_a_query_that_is_wrong_or_not_run_is_one_message_and_code_2(folder: Path
     assert "error: wrong" in found.stderr
 
 
+def test_why_a_query_has_no_answer_is_told_where_it_is_plain(folder: Path) -> None:
+    prefix = "PREFIX : <http://e/> SELECT ?x ?y { STREAM :a [RANGE 1s]"
+    told = {
+        "{ ?x :other ?y }": "q has no answer: nothing in 1 element or the datasets matches `?x :other ?y`; compare",
+        "{ ?x :p ?y . ?y :q ?z }": "matches `?y :q ?z`; compare",
+        "{ ?x :p ?y } ?y :is ?z": "matches `?y :is ?z`; compare",
+        "{ ?x :p ?y FILTER (?y > 10) }": None,
+        "{ ?x :p ?y . ?x :other ?z FILTER (?y > 10) }": "matches `?x :other ?z`; compare",
+        "{ ?x :p ?y . ?x :other ?z FILTER (?y > ?z) }": "matches `?x :other ?z`; compare",
+        "{ ?x :p ?y . ?y :p ?z }": None,
+        "{ ?x :p ?y }": None,
+    }
+    for body, reason in told.items():
+        (folder / "q.rq").write_text(f"{prefix} {body} }}")
+        found = run("q.rq", "--stream", "http://e/a=-", stdin=element("1", 0, "x0 p y0"), cwd=folder)
+        assert (reason in found.stderr) if reason else ("warning" not in found.stderr), body
+
+
 def test_streams_that_are_missing_or_not_read_are_told(folder: Path) -> None:
     found = run("seen.rq", "--stream", "http://e/other=-", cwd=folder)
     assert "warning: seen reads the stream <http://e/a>, which has no --stream" in found.stderr

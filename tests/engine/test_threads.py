@@ -214,6 +214,7 @@ WITHOUT_STATE = {
     "warnings",
     "closed",
     "restore",
+    "stop_reading",
     "run",
     "emitted",
     "pending",

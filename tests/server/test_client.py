@@ -30,6 +30,7 @@ def test_everything_that_a_server_does_has_a_call(server: Serving) -> None:
         assert values(client.sparql("SELECT ?x { ?x <http://e/in> <http://e/lab> }")) == [("ann",)]
         assert client.push(STREAM, [b"<http://e/a> <http://e/p> ", b"<http://e/b> ."], 5)["elements"] == 1
         assert [query["name"] for query in client.queries()] == ["rooms"]
+        assert client.operators("rooms")["label"] == "conjunction 1: ?x ?y"
         client.close_query("rooms")
         assert client.queries() == []
 

@@ -169,7 +169,10 @@ def explain(
 @app.command("map")
 def map_rows(
     rows: Annotated[str, typer.Argument(metavar="INPUT.csv", help="CSV or JSON lines: a file, folder, glob or -.")],
-    template: Annotated[str, _option("TEMPLATE.toml", "What a row becomes; see docs/mapping.md.")],
+    template: Annotated[str | None, _option("TEMPLATE.toml", "What a row becomes; see docs/mapping.md.")] = None,
+    suggest: Annotated[
+        bool, typer.Option("--suggest", help="Write a template to begin with, made from the first rows.")
+    ] = False,
     output: Annotated[str, _option("PATH", "Where elements go.")] = "-",
     format: Annotated[str, _option("FORMAT", "nquads, with a graph and a time an element, or ntriples.")] = "nquads",
     input_format: Annotated[str | None, _option("FORMAT", "csv or jsonl. Default: as the input is named, else csv.")] = None,
@@ -180,8 +183,19 @@ def map_rows(
 
     millstream map trips.csv --template taxi.toml | millstream run routes.rq --stream http://example.org/taxi=-
     """
-    from millstream.cli.map import map_files
+    from millstream.cli.map import map_files, suggest_template
+    from millstream.cli.terminal import fail
 
+    if suggest:
+        if template is not None:
+            fail("--suggest and --template: a template is made, or used")
+        suggest_template(rows, output, input_format)
+        return
+    if template is None:
+        fail(
+            "--template is missing: it says what a row becomes; "
+            f"`millstream map {rows} --suggest` writes one to begin with, `millstream map --help` says more"
+        )
     map_files(rows, template, output, format, input_format, dead_letter, strict)
 
 
@@ -208,7 +222,7 @@ def check(
 def demo(
     engine: Annotated[str | None, _option("ENGINE", "spark, or embedded: a smaller demo in this process alone.")] = None,
 ) -> None:
-    """Show a query answered live: taxi rides through Spark on this machine."""
+    """Show a query answered live: taxis warned of jams, by Spark on this machine, a worker of which is killed."""
     from millstream.cli.demo import doors, taxis
     from millstream.cli.engines import choose_engine
     from millstream.cli.terminal import fail

@@ -13,8 +13,9 @@ import typer
 from millstream.cli.run.arguments import check_path
 from millstream.cli.run.run import ENDINGS, ended_by, shown
 from millstream.cli.run.sources import StandardInput
+from millstream.cli.suggestion import suggest
 from millstream.cli.terminal import fail, note
-from millstream.errors import OptionError
+from millstream.errors import DataError, OptionError, StorageError
 from millstream.output import DeadLetters
 from millstream.output.files import STANDARD, open_output
 from millstream.rdf import Format, OnRejected, Rejected, Rejections, format_of_path
@@ -64,6 +65,28 @@ def map_files(
         raise typer.Exit(code)
 
 
+def suggest_template(rows: str, output: str, input_format: str | None) -> None:
+    """Writes a template for the rows of the first file."""
+    try:
+        lines = _chosen("--input-format", input_format, _INPUT_FORMATS)
+        check_path(rows, "INPUT.csv")
+        name, source = next(_sources(rows))
+        with source as raw:
+            stream = ByteStream(raw, Rejections(name, None))
+            found = suggest(stream, "-" if rows == STANDARD else name, lines=_as_lines(name) if lines is None else lines)
+        with open_output(output) as file:
+            file.write(found.text.encode())
+    except (OptionError, DataError, StorageError) as error:
+        fail(str(error))
+    time = "no column looks like a time" if found.time is None else f"the time is in {found.time.name}"
+    count = len(found.columns)
+    note("suggested", f"{count} column{'' if count == 1 else 's'}; {time}; look through it before you use it")
+
+
+def _as_lines(name: str) -> bool:
+    return format_of_path(name) in (Format.JSON_LINES, Format.JSON_LD)
+
+
 def _map(
     rows: str,
     template: Template,
@@ -74,7 +97,7 @@ def _map(
     receiver: OnRejected | None,
 ) -> None:
     for name, source in _sources(rows):
-        as_lines = lines if lines is not None else format_of_path(name) in (Format.JSON_LINES, Format.JSON_LD)
+        as_lines = lines if lines is not None else _as_lines(name)
         rejections = Rejections(name, receiver)
         with source as raw:
             stream = ByteStream(raw, rejections)

@@ -59,14 +59,14 @@ class RawMessage:
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
-        headers = [[name, _text(value)] for name, value in self.headers]
-        return {**asdict(self), "key": _text(self.key), "value": _text(self.value), "headers": headers}
+        headers = [[name, to_base64(value)] for name, value in self.headers]
+        return {**asdict(self), "key": to_base64(self.key), "value": to_base64(self.value), "headers": headers}
 
     @classmethod
     def from_json(cls, state: dict[str, Any]) -> RawMessage:
         """From what `to_json` gave."""
-        headers = [(name, _bytes(value)) for name, value in state["headers"]]
-        return cls(**{**state, "key": _bytes(state["key"]), "value": _bytes(state["value"]), "headers": headers})
+        headers = [(name, from_base64(value)) for name, value in state["headers"]]
+        return cls(**{**state, "key": from_base64(state["key"]), "value": from_base64(state["value"]), "headers": headers})
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,11 +409,13 @@ class MessageFaults:
         return replace(columns.slice(0, count), fault=rejected.as_error()), origin[:count]
 
 
-def _text(data: bytes | None) -> str | None:
+def to_base64(data: bytes | None) -> str | None:
+    """Bytes as text, for JSON."""
     return None if data is None else base64.b64encode(data).decode()
 
 
-def _bytes(text: str | None) -> bytes | None:
+def from_base64(text: str | None) -> bytes | None:
+    """The bytes of such a text."""
     return None if text is None else base64.b64decode(text)
 
 

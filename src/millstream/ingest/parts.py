@@ -114,8 +114,8 @@ class Part:
             case _:
                 raise AssertionError("a table has rows")
 
-    def rows(self, *, timed: bool) -> Iterator[Row]:
-        """Its rows, if it is a table."""
+    def rows(self, *, timed: bool | None) -> Iterator[Row]:
+        """Its rows, if it is a table; `timed`: see `read_rows`."""
         from millstream.rdf.readers.tables import batches_of, open_table, read_rows
 
         if self.open is None:

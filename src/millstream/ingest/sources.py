@@ -24,7 +24,8 @@ from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.scanning.summary import Summary
 from millstream.rdf import BlankScope, Rejected, Rejections
 from millstream.rdf.element import OnRejected
-from millstream.rdf.inputs import FileInput, files_of, is_all_there, is_readable, memory, name_of, open_file
+from millstream.rdf.formats import FormatChoice, format_of_path
+from millstream.rdf.inputs import FileInput, files_of, is_all_there, is_readable, is_table, memory, name_of, open_file
 from millstream.rdf.times import MAX_MS, OUT_OF_RANGE
 
 LISTED_EVERY_S = 0.5
@@ -86,6 +87,8 @@ def parts_in(source: object, want: Want, reading: Reading) -> Iterator[Part]:
         return parts_of(
             source, format=want.format, base=want.base, receiver=receiver, blank_prefix=prefix, limits=want.limits
         )
+    if is_table(source):
+        return parts_of(source, format=None, base=want.base, receiver=receiver, blank_prefix=prefix, limits=want.limits)
     raw = memory(source) if isinstance(source, bytes | bytearray | memoryview) else source
     if not is_readable(raw):
         raise OptionError(f"cannot read changes from a {type(source).__name__}")
@@ -142,7 +145,7 @@ class Files:
     def _part(self, file: FileInput, want: Want, reading: Reading) -> Part:
         scope = BlankScope(f"{reading.position.prefix}d{len(reading.position.done) + 1}")
         rejections = Rejections(file.name, reading.receiver)
-        choice = None if want.changes else chosen_format(file.name, want.format)
+        choice = _table_of_changes(file.name, want) if want.changes else chosen_format(file.name, want.format)
         return Part(
             choice,
             rejections,
@@ -153,6 +156,12 @@ class Files:
             is_all_there=is_all_there(file.path),
             limits=want.limits,
         )
+
+
+def _table_of_changes(name: str, want: Want) -> FormatChoice | None:
+    """The format of a file of changes, if it is a table."""
+    found = format_of_path(name) if want.format is None else None
+    return FormatChoice(found) if found is not None and found.is_table else None
 
 
 def _within_time(columns: Columns, rejections: Rejections) -> Columns:

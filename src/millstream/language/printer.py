@@ -9,7 +9,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from millstream.language import algebra as a
 
-_LOCAL = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?")
+_CODED = "%[0-9A-Fa-f]{2}"
+_LOCAL = re.compile(rf"(?:[A-Za-z0-9_]|{_CODED})(?:(?:[A-Za-z0-9_.-]|{_CODED})*(?:[A-Za-z0-9_-]|{_CODED}))?")
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _RDF_TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 _BARE = {_XSD + "integer": r"[+-]?[0-9]+", _XSD + "decimal": r"[+-]?[0-9]*\.[0-9]+", _XSD + "boolean": "true|false"}

@@ -101,7 +101,10 @@ class Statement:
     # Complaints -------------------------------------------------------------------------------------------------------
 
     def complain(self, reason: str, at: Text) -> NoReturn:
-        raise DataError(reason, source=self._source, line=at.line, column=at.column, text=self._shown(at.line))
+        """Complaints of parsers may lie behind what they were given, at a dot that was put there."""
+        line = min(at.line, self.line + len(self._lines) - 1)
+        text = self._lines[line - self.line]
+        raise DataError(reason, source=self._source, line=line, column=min(at.column, len(text) + 1), text=text)
 
     @contextmanager
     def placed(self, at: Text) -> Iterator[None]:
@@ -117,10 +120,6 @@ class Statement:
             self.complain(reason, Text("", line, column))
         except OptionError as error:
             self.complain(str(error), at)
-
-    def _shown(self, line: int) -> str:
-        place = line - self.line
-        return self._lines[place] if 0 <= place < len(self._lines) else ""
 
 
 def statements(text: str, source: str) -> Iterator[Statement]:

@@ -56,6 +56,16 @@ def test_a_conjunction_counts_its_answers_and_its_patterns_their_triples() -> No
     assert root.changes == len(query.take())
 
 
+def test_what_datasets_give_at_registration_is_counted() -> None:
+    engine = Engine()
+    engine.insert(nt("a p b", "a p c"))
+    query = engine.register(PREFIX + "DISTINCT ?x { ?x :p ?y }")
+    assert [operator.changes for operator in query.operators()] == [1, 2, 2]
+    # One that shares its parts is shown what they hold: to them nothing has happened.
+    engine.register(PREFIX + "?x (COUNT(*) AS ?n) { ?x :p ?y } GROUP BY ?x")
+    assert [operator.changes for operator in query.operators()] == [1, 2, 2]
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_counts_are_those_of_a_naive_loop(seed: int) -> None:
     random = Random(seed)

@@ -102,6 +102,21 @@ def test_messages_of_a_frame(spark: SparkSession, cluster: MockKafka, tmp_path: 
     assert Counter(tuple(row) for row in answers.collect()) == expected
 
 
+def test_headers_of_a_frame(spark: SparkSession) -> None:
+    """They tell the time and the format."""
+    text = f"SELECT ?s WHERE {{ STREAM <{STREAM}> [RANGE 10ms] {{ ?s <http://e/p> ?o }} }}"
+    nt, ttl = "<http://e/a> <http://e/p> 'x' .".replace("'", '"'), "@prefix : <http://e/> . :b :p 1 ."
+    rows = [
+        (nt, [("at", b"7"), ("content-type", b"application/n-triples"), ("empty", None)]),
+        (ttl, [("content-type", b"text/turtle"), ("at", b"9")]),
+        (nt, [("at", b"8")]),
+        (nt, None),
+    ]
+    frame = spark.createDataFrame(rows, "value string, headers array<struct<key:string,value:binary>>").coalesce(1)
+    answers = pipeline.continuous(text, streams={STREAM: pipeline.messages(frame, time="header:at")}, spark=spark)
+    assert sorted(map(tuple, answers.collect())) == [(7, 1, "<http://e/a>"), (9, 1, "<http://e/b>")]
+
+
 def test_a_partition_that_lags_is_not_late(spark: SparkSession, cluster: MockKafka, tmp_path: Path) -> None:
     """One trigger brings the first partition alone: the second, an hour behind, is waited for."""
     for number in range(10):

@@ -13,7 +13,8 @@ from millstream.cli.run.arguments import GraphSource, StreamSource
 from millstream.cli.run.checkpoint import Checkpoint, Saved, merge_input_state, restore_merge_input
 from millstream.cli.run.context import Run
 from millstream.cli.run.sources import StandardInput, source_of, want_of
-from millstream.cli.terminal import fail
+from millstream.cli.run.unmatched import unmatched_patterns
+from millstream.cli.terminal import fail, note
 from millstream.connect.kafka.options import is_address
 from millstream.engine import Engine
 from millstream.errors import DataError, LateElementError, QueryError, SnapshotError
@@ -92,6 +93,7 @@ class _Embedded:
             self._keep()
         self._engine.finish()
         self._take()
+        self._warn_about_nothing()
 
     def _merge(self) -> None:
         options = self._options
@@ -181,15 +183,29 @@ class _Embedded:
     def _take(self) -> None:
         """Writes what was answered and set aside, and counts."""
         run, engine = self._run, self._engine
-        run.emit({number: query.take_table() for number, query in enumerate(engine.queries)})
-        for rejected in engine.rejected():
-            run.set_aside(rejected)
+        answers = {number: query.take_table() for number, query in enumerate(engine.queries)}
+        # Before anything is written: nobody may read on, and the run is summed up all the same.
         found = engine.stats
         counts = run.counts
         counts.elements, counts.triples = found["elements"], found["triples"]
         counts.late = found["late"] + self._lane_late
         counts.set_aside = found["rejected"] + self._lane_set_aside
         counts.at_ms = engine.clock_ms if counts.elements or found["changes"] else None
+        run.emit(answers)
+        for rejected in engine.rejected():
+            run.set_aside(rejected)
+
+    def _warn_about_nothing(self) -> None:
+        """Tells why a query had no answer, if that is plain: mostly a name is spelt in another way in the data."""
+        if self._saved is not None:
+            return  # what came before is not counted
+        for asked, query in zip(self._options.queries, self._engine.queries, strict=True):
+            elements = query.stats["elements"]
+            if query.stats["answers"] or not elements:
+                continue
+            if missed := [f"`{pattern}`" for pattern in unmatched_patterns(query)]:
+                told = f"{asked.name} has no answer: nothing in {elements:,} element{'' if elements == 1 else 's'}"
+                note("warning", f"{told} or the datasets matches {', '.join(missed)}; compare the names with the data")
 
     def _keep(self) -> None:
         """A checkpoint of everything as it is now; what waited for that may be seen."""

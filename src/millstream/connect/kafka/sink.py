@@ -7,7 +7,6 @@ number came last, and sends what is missing. Without a checkpoint answers are se
 
 from __future__ import annotations
 
-import base64
 import json
 import uuid
 from collections.abc import Iterator, Sequence
@@ -19,6 +18,7 @@ from millstream.connect.kafka import client
 from millstream.connect.kafka.answers import AnswerMessages, Record
 from millstream.connect.kafka.options import Address, read_address
 from millstream.errors import ConnectError, OptionError
+from millstream.ingest.messages import from_base64, to_base64
 
 _FLUSH_S = 60.0
 
@@ -226,7 +226,7 @@ def held_messages(at: Address) -> Iterator[tuple[bytes | None, bytes | None]]:
 
 
 def _pack(name: str, number: int, records: Sequence[Record]) -> bytes:
-    rows = [[_text(key), _text(value), at_ms, content_type] for key, value, at_ms, content_type in records]
+    rows = [[to_base64(key), to_base64(value), at_ms, content_type] for key, value, at_ms, content_type in records]
     return json.dumps({"name": name, "number": number, "messages": rows}).encode()
 
 
@@ -235,17 +235,9 @@ def _unpack(position: bytes | None) -> tuple[str, int, list[Record]]:
         return f"millstream-{uuid.uuid4().hex}", 0, []
     try:
         found = json.loads(position)
-        rows = [Record(_bytes(key), _bytes(value), at_ms, kind) for key, value, at_ms, kind in found["messages"]]
+        rows = [Record(from_base64(key), from_base64(value), at_ms, kind) for key, value, at_ms, kind in found["messages"]]
         number = int(found["number"])
         # What covers nothing was not sent, so its number is still to be had.
         return str(found["name"]), number if rows else number - 1, rows
     except (ValueError, KeyError, TypeError):
         raise OptionError(f"{position[:60]!r} is no position of a sink to Kafka") from None
-
-
-def _text(data: bytes | None) -> str | None:
-    return None if data is None else base64.b64encode(data).decode()
-
-
-def _bytes(text: str | None) -> bytes | None:
-    return None if text is None else base64.b64decode(text)

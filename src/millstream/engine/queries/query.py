@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from millstream.engine.monitor import delivering, serialised
 from millstream.engine.output.answer_order import as_change
-from millstream.engine.output.answers import Answer, Answers, Decoder, triple_of, truth_of
+from millstream.engine.output.answers import Answer, Decoder, triple_of, truth_of
 from millstream.errors import OptionError
 from millstream.kernels.emission.emission import PendingRows, Receiver
 from millstream.kernels.engine.processing import Stream
@@ -140,7 +140,7 @@ class ContinuousQuery(Receiver):
             return query_html(f"{named}, closed", {"answers": self.emitted, "pending": self.pending}, ())
         return query_html(f"{named}, {self.output}", self.stats, self._counted_plan().text())
 
-    def take(self) -> Answers:
+    def take(self) -> list[Answer]:
         """What was emitted since the last take, in order."""
         core = self._core
         # As `serialised` does it, which for so short a call would be a third of it.

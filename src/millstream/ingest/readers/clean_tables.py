@@ -49,7 +49,7 @@ def clean_table(table: object) -> CleanTable | None:
     if pa.types.is_nested(table.schema.field(names[-1]).type) or pa.types.is_uint64(table["at_ms"].type):
         return None
     times = table["at_ms"].cast(pa.int64()).to_numpy()
-    first = _first_rows(table)
+    first = first_rows(table)
     element = np.cumsum(first) - 1
     at_ms = times[first]
     if at_ms.min() < MIN_MS or at_ms.max() > MAX_MS or (times != at_ms[element]).any():
@@ -88,7 +88,7 @@ def _cells(text: pa.Array[Any]) -> Cells | None:
     return offsets, memoryview(data).cast("B")
 
 
-def _first_rows(table: pa.Table) -> npt.NDArray[np.bool_]:
+def first_rows(table: pa.Table) -> npt.NDArray[np.bool_]:
     """Which rows begin an element."""
     first = np.ones(table.num_rows, np.bool_)
     if "element" in table.column_names:

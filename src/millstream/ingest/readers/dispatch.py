@@ -106,6 +106,11 @@ def read_quads(part: Part, want: Want) -> Iterator[Chunk]:
 def read_changes(part: Part, want: Want) -> Iterator[Chunk]:
     """The changes of graphs that a part has, with a time each if the option says where it comes from."""
     option, clock_ms = want.option, want.clock_ms
+    if part.choice is not None and part.format.is_table:
+        from millstream.ingest.readers.change_tables import read_change_table  # Arrow is 26 MB that only tables need.
+
+        yield from read_change_table(part, want)
+        return
     assert part.open is not None
     with part.open() as raw:
         stream = ByteStream(raw, part.rejections)

@@ -6,9 +6,9 @@ their result (OTHERWISE the first operand that has a value), except STORE, which
 and TEST, which takes a truth and drops the row unless it is true. Columns are numbered: the given ones first, then the
 computed ones in order.
 
-What a program does not know (typed literals outside of ids other than doubles, texts in order, numbers beyond 128 bits)
-makes a row *undecided*: it is left to the caller, who knows all of SPARQL. Whether a row is undecided follows from its ids
-alone.
+What a program does not know (typed literals outside of ids other than numbers, texts in order, numbers beyond 128 bits)
+makes a row *undecided*: it is left to the caller, who knows all of SPARQL. Whether a row is undecided follows from its
+terms alone.
 
 What programs do most has steps of its own, which nobody asks for: a test of a column and a constant number is tried at once
 before it is taken step by step, constants that are calculated with are numbers from the start, and a quotient that is
@@ -29,6 +29,7 @@ from millstream.kernels.dictionary.values cimport (
 )
 from millstream.kernels.numbers.doubles cimport double_id, read_double
 from millstream.kernels.numbers.exact cimport divide_rounded
+from millstream.kernels.numbers.long_numbers cimport read_long_number
 from millstream.kernels.numbers.number_ids cimport MOST_SHORT, number_id, short_id, strip_zeros
 from millstream.kernels.numbers.words cimport Word, add_words, multiply_words, read_word, subtract_words, word_of_number
 from millstream.kernels.rows.row_cells cimport (
@@ -157,9 +158,11 @@ cdef class RowProgram:
         return 0
 
     cdef int resolve(self, Cell* cell) except -1:
-        """Makes a number of a double's id; `is_outside` says where that is worth a call."""
+        """Makes a number of the id of a double or of a long number; `is_outside` says where that is worth a call."""
         if read_double(self.dictionary, cell.id, &cell.real):
             cell.what = REAL
+        elif read_long_number(self.dictionary, cell.id, &cell.number):
+            cell.what = NUMBER
         return 0
 
     cdef int store(self, Cell* cell) except -1:

@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 from pyspark import TaskContext
 
 from millstream.ingest import Columns
+from millstream.ingest.readers.change_tables import OPS, ops_of
 from millstream.pipeline.exchange.packing import Packer, packer_for
-from millstream.pipeline.exchange.row_validation import ValidRows, ops_of
+from millstream.pipeline.exchange.row_validation import ValidRows
 from millstream.pipeline.runtime.connect import rows_of
 from millstream.pipeline.runtime.gc_freeze import freeze_imports
 from millstream.pipeline.source.dead_letters import BATCH, DeadLetters
@@ -71,7 +72,7 @@ def add_batch(packer: Packer, part: int, chunk: int, batch: pa.RecordBatch, coun
     rows = ValidRows(batch, first, packer.dictionary, Rejections(packer.name, counted), first_row)
     if packer.takes_changes:
         op, said = ops_of(batch)
-        rows.reject(~said, "op is A or insert, D or delete")
+        rows.reject(~said, OPS)
     sound = rows.sound
     # Elements of which nothing is left are none.
     names, element = np.unique((np.cumsum(first) - 1)[sound], return_inverse=True)

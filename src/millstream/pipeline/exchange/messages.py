@@ -6,6 +6,7 @@ Spark's Kafka source names them. With the first three, every partition of a topi
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -16,11 +17,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyoxigraph import Literal
 from pyspark import TaskContext
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
 
 from millstream.errors import DataError
 from millstream.ingest.columns import Columns, Ids
 from millstream.ingest.lanes import Reader
-from millstream.ingest.messages import Headers, Lane, Messages, texts_of
+from millstream.ingest.messages import Headers, Lane, Messages, from_base64, texts_of
 from millstream.ingest.upserts import keys_of
 from millstream.pipeline.datasets.change_files import of_known_graphs
 from millstream.pipeline.exchange.packing import BEGINS, Packer, packer_for
@@ -43,6 +46,11 @@ _OFFSETS = (1 << LANE_BITS) - 1
 def part_of(lane: int, offset: int) -> int:
     """The number of a part that begins at an offset of a lane: parts of a lane are in the order of their offsets."""
     return (lane << LANE_BITS) | (offset & _OFFSETS)
+
+
+def with_plain_headers(frame: DataFrame) -> DataFrame:
+    """Messages whose headers are a text: on their way to Python, Spark measures a column of lists anew with every row."""
+    return frame.withColumn("headers", f.to_json("headers")) if "headers" in frame.columns else frame
 
 
 def pack_messages(
@@ -156,7 +164,8 @@ def _columns(batch: pa.RecordBatch, lanes: list[Lane], lane: Ids, offset: Ids) -
 
     def headers_of(place: int) -> Headers:
         found = None if headers is None else headers[place].as_py()
-        return [(str(each["key"]), each["value"]) for each in found or ()]
+        # JSON has bytes as base64, and leaves out what is null.
+        return [(str(each.get("key")), from_base64(each.get("value"))) for each in json.loads(found or "[]")]
 
     return Messages(lanes, lane, offset, texts_of(values), _timestamps(batch), key_of, headers_of)
 

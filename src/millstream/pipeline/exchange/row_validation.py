@@ -23,7 +23,6 @@ from millstream.rdf.times import MAX_MS, MIN_MS
 Ids = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 TERMS = ("s", "p", "o")
-INSERT, DELETE = ("A", "insert", "+"), ("D", "delete", "-")
 
 
 class ValidRows:
@@ -88,19 +87,6 @@ class ValidRows:
     def _text(self, row: int) -> str:
         cells = (self._batch.column(name)[row].as_py() for name in TERMS)
         return " ".join("" if cell is None else str(cell) for cell in cells)
-
-
-def ops_of(batch: pa.RecordBatch) -> tuple[Ids, Mask]:
-    """For each row 1 if its triple comes and -1 if it goes, and whether it says so."""
-    if "op" not in batch.schema.names:
-        raise DataError("changes have the columns s, p, o, at_ms and op; op is missing")
-    column: Any = batch.column("op")
-    if pa.types.is_integer(column.type):
-        ops: Ids = column.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
-        return ops, np.abs(ops) == 1
-    inserts = pc.is_in(column, pa.array(INSERT)).to_numpy(zero_copy_only=False)
-    deletes = pc.is_in(column, pa.array(DELETE)).to_numpy(zero_copy_only=False)
-    return np.where(inserts, 1, -1).astype(np.int64), inserts | deletes
 
 
 def _times(column: Any) -> Ids | None:

@@ -24,7 +24,7 @@ from millstream.errors import OptionError
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.pipeline.datasets.loading import load_datasets
 from millstream.pipeline.exchange.dataframes import ended_blobs, pack_frame
-from millstream.pipeline.exchange.messages import pack_messages
+from millstream.pipeline.exchange.messages import pack_messages, with_plain_headers
 from millstream.pipeline.job.answers import Job
 from millstream.pipeline.job.inputs import PLACED, Files, MessageFrame, StreamInput, Topics, frame_of
 from millstream.pipeline.job.metrics import NAME, observed
@@ -213,6 +213,7 @@ def _packed(
         return _packed_topics(spark, pack, number, source, ends, dead_letter)
     if (frame := frame_of(source)) is not None:
         if isinstance(source, MessageFrame):
+            frame = with_plain_headers(frame)
             reading = partial(pack_messages, pack, number, source.options.to_json())
             step = named("millstream_messages", partial(reading, topics=source.topics, dead_letter=dead_letter))
         else:

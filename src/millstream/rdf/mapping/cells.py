@@ -135,6 +135,11 @@ def _iso(text: str) -> int:
     try:
         return date_time_ms(value)
     except DataError as error:
+        if error.reason.startswith("not an xsd:dateTime"):
+            raise ValueError(
+                f"{text.strip()[:60]!r} is no time of ISO 8601; a column with another format has it in [times], "
+                'such as "%d.%m.%Y %H:%M"'
+            ) from None
         raise ValueError(error.reason) from None
 
 

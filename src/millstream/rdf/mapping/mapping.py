@@ -166,7 +166,9 @@ def _csv_rows(template: Template, source: ByteStream, names: list[str], rejectio
 
 def _place(name: str, header: list[str], template: Template, source: str) -> int:
     if name not in header:
-        raise OptionError(f"{template.name}: there is no column {name!r} in {source}, only {', '.join(header)[:300]}")
+        reason = f"{template.name}: there is no column {name!r} in {source}, only {', '.join(header)[:300]}"
+        other = next((d for d in ";\t|" if len(header) == 1 and d in header[0]), None)
+        raise OptionError(f"{reason}; its cells seem to be separated by {other!r}: set delimiter" if other else reason)
     return header.index(name)
 
 

@@ -33,12 +33,13 @@ _ARROW_FILE = b"ARROW1"
 
 
 class Row(NamedTuple):
-    """A good row: its quad, and the values of its columns at_ms and element."""
+    """A good row: its quad, and the values of its columns at_ms, element and op."""
 
     quad: Quad
     at_ms: int | None
     element: Any
     line: int
+    op: Any = None
 
 
 def open_table(
@@ -113,19 +114,20 @@ def read_rows(
     scope: BlankScope,
     rejections: Rejections,
     *,
-    timed: bool = True,
+    timed: bool | None = True,
     first_line: int = 1,
     skipped: Container[int] = (),
     limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[Row]:
-    """The rows of a table; with `timed` those without a time are set aside."""
+    """The rows of a table; with `timed` those without a time are set aside; None: if there is such a column."""
     numbers = (number for number in count(first_line) if number not in skipped)
     for batch in batches:
+        timed = "at_ms" in batch.schema.names if timed is None else timed
         _check_columns(batch.schema, rejections.source, timed=timed)
         texts = [_cells(batch, name) for name in ("s", "p", "o")]
         graphs = _cells(batch, "g")
         times = _times(batch) if "at_ms" in batch.schema.names else [None] * batch.num_rows
-        elements = _cells(batch, "element")
+        elements, ops = _cells(batch, "element"), _cells(batch, "op")
         quads = _parse_rows(texts, scope, limits)
         for index, (s, p, o) in enumerate(zip(*texts, strict=True)):
             line = next(numbers)
@@ -142,7 +144,7 @@ def read_rows(
                 text = " ".join("" if cell is None else str(cell) for cell in (s, p, o))
                 rejections.reject(error.reason, line=line, text=text)
                 continue
-            yield Row(quad, checked, elements[index], line)
+            yield Row(quad, checked, elements[index], line, ops[index])
 
 
 def group_rows(rows: Iterator[Row], rejections: Rejections, *, by_row: bool) -> Iterator[Group]:
@@ -174,7 +176,8 @@ def _check_columns(schema: pa.Schema, source: str, *, timed: bool) -> None:
     needed = ("s", "p", "o", "at_ms") if timed else ("s", "p", "o")
     missing = [name for name in needed if schema.names.count(name) != 1]
     if missing:
-        raise DataError(f"needs one column each of {', '.join(missing)}; it has {', '.join(schema.names)}", source=source)
+        reason = f"needs one column each of {', '.join(missing)}; it has {', '.join(schema.names)}"
+        raise DataError(f"{reason}. `millstream map` makes a stream of other rows", source=source)
 
 
 def _cells(batch: pa.RecordBatch, name: str) -> list[Any]:
