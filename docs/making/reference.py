@@ -28,7 +28,7 @@ LISTED = {
     "Answer": ["at_ms", "weight", "bindings", "python", "triple", "boolean"],
     "ContinuousQuery": (
         "take take_table to_pandas to_polars to solutions variables name text output warnings explain operators "
-        "measure stats close closed"
+        "measure live stats close closed"
     ).split(),
     "Want": ["elements", "read"],
     "Limits": [],
