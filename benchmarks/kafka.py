@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.report import Cell, Part, Progress, Table, at_least
 from benchmarks.timing import Effort
 from benchmarks.workloads import universities
+from millstream.errors import OptionError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -235,9 +236,11 @@ def _spark(spark: SparkSession, servers: str, size: Size, file: Path, folder: Pa
     most = max(1, file.stat().st_size // 10)
     sources: dict[str, Any] = {
         "topics, carrier python": pipeline.kafka("triples", **described),
-        "topics, carrier spark": pipeline.kafka("triples", carrier="spark", **described),
         "files": pipeline.files(str(file), time="rate:100000", splitBytes=most, maxBytesPerTrigger=most),
     }
+    # A process that had a session before this one has no other jars than that had.
+    with suppress(OptionError):
+        sources["topics, carrier spark"] = pipeline.kafka("triples", carrier="spark", **described)
     for name, source in sources.items():
         progress(f"Spark, {name}")
         ran = run_job(plan_job(_RARE, {STREAM: source}, once=True, spark=spark), folder / name.replace(" ", "-"))

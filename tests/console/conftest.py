@@ -20,7 +20,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("console"))
 
 
-@pytest.fixture(scope="session")
+# Not for the session: while it is there, so is an event loop, which tests elsewhere have of their own.
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     from tests.console.browser import chromium
 

@@ -221,6 +221,7 @@ WITHOUT_STATE = {
     "keeps",
     "to_pandas",
     "to_polars",
+    "live",
 }
 """What never changes, is one value, makes an engine of its own, or calls one of the others once."""
 FOR_THE_ENGINE = {
