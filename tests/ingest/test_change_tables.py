@@ -101,6 +101,18 @@ def test_rows_that_are_no_changes_are_set_aside() -> None:
         read(pa.table({"s": ["<http://e/a>"], "op": [1]}))
 
 
+def test_an_op_of_any_type_is_taken_or_set_aside() -> None:
+    plain = {"s": ["<http://e/a>"] * 2, "p": ["<http://e/p>"] * 2, "o": ['"1"'] * 2}
+    # As data frames have whole numbers beside gaps.
+    found, rejected = read(pa.table({**plain, "op": [1.0, -1.0]}))
+    assert ([row[1] for row in found], rejected) == ([1, -1], [])
+    for ops in ([True, False], [[1], [2]], [0, 2], [None, None]):
+        found, rejected = read(pa.table({**plain, "op": ops}))
+        assert (found, len(rejected)) == ([], 2)
+    with pytest.raises(ms.DataError, match="op is missing"):
+        read(pa.table(plain))
+
+
 def test_times_by_a_rate() -> None:
     table = pa.table({"s": ["<http://e/a>"] * 2, "p": ["<http://e/p>"] * 2, "o": ['"1"'] * 2, "op": [1, -1]})
     found, _ = read(table, time="rate:10")

@@ -122,7 +122,7 @@ class Engine:
         base: str | None = None,
         since: bytes | None = None,
     ) -> None:
-        """Dataset changes in order: RDF Patch lines, or SPARQL Update with INSERT DATA and DELETE DATA.
+        """Dataset changes in order: RDF Patch, SPARQL Update with INSERT DATA and DELETE DATA, or a table with a column op.
 
         What does not name a graph concerns `graph`; without the option `time` all happens now. `since` is a position of the
         source to go on from, which `positions` has under `changes` or `changes GRAPH`.

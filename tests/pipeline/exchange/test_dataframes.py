@@ -178,6 +178,32 @@ def test_a_change_that_says_not_what_it_does_is_set_aside(tmp_path: Path) -> Non
     ]
 
 
+@pytest.mark.parametrize("cells", [1, 2])
+def test_a_frame_of_changes_answers_as_a_table_does(spark: SparkSession, cells: int) -> None:
+    """Also where one element inserts and deletes; a count over all runs in one cell, as a whole."""
+    rows = [
+        ("<http://e/a>", "<http://e/p>", '"1"', 1, 7, "A"),
+        ("<http://e/b>", "<http://e/p>", '"1"', 1, 7, "A"),
+        ("<http://e/a>", "<http://e/p>", '"1"', 2, 8, "D"),
+        ("<http://e/c>", "<http://e/p>", '"1"', 2, 8, "A"),
+        ("<http://e/b>", "<http://e/p>", '"1"', 2, 8, "D"),
+    ]
+    schema = "s string, p string, o string, at_ms long, element long, op string"
+    frame = spark.createDataFrame(rows, schema).coalesce(1)
+    for text in (
+        "SELECT CHANGES ?s WHERE { ?s <http://e/p> ?o }",
+        "SELECT CHANGES ?o (COUNT(*) AS ?n) WHERE { ?s <http://e/p> ?o } GROUP BY ?o",
+    ):
+        engine = Engine()
+        query = engine.register(text)
+        engine.read_changes(frame.toArrow())
+        engine.finish()
+        expected = sorted(zip(*(column.to_pylist() for column in query.take_table().columns), strict=True))
+        answers = pipeline.continuous(text, {}, changes={None: frame}, cells=cells, spark=spark)
+        assert sorted(map(tuple, answers.collect())) == expected
+        assert expected
+
+
 def test_a_stream_with_malformed_rows_is_answered_without_them(spark: SparkSession, tmp_path: Path) -> None:
     rows = drawn(7, 40)
     faulty: list[Any] = [*rows[:10], ("oops", "<http://example.org/p0>", '"x"', rows[10][3], rows[10][4]), *rows[10:]]

@@ -44,6 +44,8 @@ def ops_of(batch: pa.RecordBatch | pa.Table) -> tuple[Ids, Mask]:
     if pa.types.is_integer(column.type):
         ops: Ids = column.fill_null(0).to_numpy().astype(np.int64)
         return ops, np.abs(ops) == 1
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return np.ones(len(column), np.int64), np.zeros(len(column), np.bool_)
     texts = ([each for each in some if isinstance(each, str)] for some in (INSERT, DELETE))
     inserts, deletes = (np.asarray(pc.is_in(column, pa.array(some)), np.bool_) for some in texts)
     return np.where(inserts, 1, -1).astype(np.int64), inserts | deletes
@@ -52,6 +54,8 @@ def ops_of(batch: pa.RecordBatch | pa.Table) -> tuple[Ids, Mask]:
 def read_change_table(part: Part, want: Want) -> Iterator[Chunk]:
     """The changes that a table has; the option of the time comes before its column."""
     option, clock_ms = want.option, want.clock_ms
+    if isinstance(part.table, pa.Table) and "op" not in part.table.column_names:
+        raise DataError("changes have the columns s, p, o and op; op is missing", source=part.name)
     if option is None and isinstance(part.table, pa.Table) and part.table.num_rows:
         reading = _CleanChanges(part.table, part)
         yield Chunk(reading.encode)
@@ -98,7 +102,7 @@ class _CleanChanges:
     def _columns(self, dictionary: Dictionary) -> Columns | None:
         table = self._table
         names = table.column_names
-        if "op" not in names or len(set(names)) != len(names) or ("element" in names and table["element"].null_count):
+        if len(set(names)) != len(names) or ("element" in names and table["element"].null_count):
             return None
         op, said = ops_of(table)
         graph = _graphs(table, dictionary)

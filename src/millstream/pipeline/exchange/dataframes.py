@@ -69,9 +69,13 @@ def _whole_elements(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatc
 def add_batch(packer: Packer, part: int, chunk: int, batch: pa.RecordBatch, counted: Counted, first_row: int = 1) -> None:
     """One Arrow batch as a chunk."""
     first = _firsts(batch)
-    rows = ValidRows(batch, first, packer.dictionary, Rejections(packer.name, counted), first_row)
     if packer.takes_changes:
         op, said = ops_of(batch)
+        named = np.array([name or "" for name in _graphs(batch)])
+        # As in one process: what comes, what goes and what another graph has are changes of their own.
+        first[1:] |= (op[1:] != op[:-1]) | (named[1:] != named[:-1])
+    rows = ValidRows(batch, first, packer.dictionary, Rejections(packer.name, counted), first_row)
+    if packer.takes_changes:
         rows.reject(~said, OPS)
     sound = rows.sound
     # Elements of which nothing is left are none.
