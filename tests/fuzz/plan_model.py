@@ -7,7 +7,6 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-import numpy as np
 from pyoxigraph import BlankNode, NamedNode, Variable
 
 from millstream.kernels.dictionary.dictionary import Dictionary
@@ -63,23 +62,26 @@ class Model:
 
     # Expressions
 
-    def _columns(self, bindings: Mapping[Any, str]) -> dict[Variable, Any]:
+    def _defined(self, expression: a.Expression, bindings: Mapping[Any, str], *, truth: bool = False) -> str | None:
+        """By the definition alone, without any kernel."""
         named = {v: text for v, text in bindings.items() if isinstance(v, Variable)}
-        return {v: np.array([self._dictionary.encode_one(text)], np.int64) for v, text in named.items()}
+        value_of = self._evaluator.definition(expression, list(named), truth=truth)
+        found = value_of(tuple(self._dictionary.encode_one(text) for text in named.values()))
+        return None if found < 0 else self._dictionary.decode_one(found)
 
     def passes(self, expression: a.Expression, bindings: Mapping[Any, str]) -> bool:
         """Whether a filter lets a solution pass."""
         key = True, id(expression), *sorted((str(v), text) for v, text in bindings.items())
         if key not in self._known:
-            self._known[key] = bool(self._evaluator.test(expression, self._columns(bindings), 1)[0])
+            found = self._defined(expression, bindings, truth=True)
+            self._known[key] = found is not None and found.startswith('"true"')
         return bool(self._known[key])
 
     def value(self, expression: a.Expression, bindings: Mapping[Any, str]) -> str | None:
         """What an expression comes to, None for an error."""
         key = False, id(expression), *sorted((str(v), text) for v, text in bindings.items())
         if key not in self._known:
-            found = int(self._evaluator.compute(expression, self._columns(bindings), 1)[0])
-            self._known[key] = None if found < 0 else self._dictionary.decode_one(found)
+            self._known[key] = self._defined(expression, bindings)
         known: str | None = self._known[key]
         return known
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -19,6 +20,7 @@ from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.flow.deltas import Arrivals, Deltas, PythonOperator
 from millstream.kernels.flow.flow import Flow, Reordered
 from millstream.kernels.joins.join import FOREVER, IntervalJoin
+from millstream.kernels.rows.definition import Definition
 from millstream.kernels.rows.row_operations import Operation
 from millstream.kernels.rows.row_program import RowProgram
 from millstream.operators.bounds import RowBound
@@ -110,6 +112,17 @@ def histories(draw: st.DrawFn) -> tuple[list[Change], list[int]]:
     return changes, sorted(draw(st.lists(st.integers(1, len(changes)), max_size=4)))
 
 
+def truth_id(dictionary: Dictionary, truth: bool) -> int:
+    return dictionary.encode_one(f'"{str(truth).lower()}"^^<http://www.w3.org/2001/XMLSchema#boolean>')
+
+
+def program_of(width: int, passes: Callable[[tuple[int, ...]], bool]) -> RowProgram:
+    """A filter that is only defined."""
+    dictionary = Dictionary()
+    definition = Definition(dictionary, lambda ids: truth_id(dictionary, passes(ids)), range(width))
+    return RowProgram(dictionary, width, [(Operation.DEFINED, 0), (Operation.TEST, -1)], [], [definition])
+
+
 @settings(deadline=None, max_examples=150)
 @given(histories(), st.sampled_from([[0, 1, 2, 3, 4, 5], [5, -1, 0], [2]]), st.booleans())
 def test_solutions_are_those_of_everything_recomputed(
@@ -118,8 +131,8 @@ def test_solutions_are_those_of_everything_recomputed(
     changes, cuts = history
     solution_filters: dict[str, Any] = {}
     if filtered:
-        first = SolutionFilter(2, None, lambda columns: columns[:, 0] <= columns[:, 1])
-        last = SolutionFilter(6, None, lambda columns: columns[:, 1] != columns[:, 2])
+        first = SolutionFilter(2, program_of(2, lambda ids: ids[0] <= ids[1]))
+        last = SolutionFilter(6, program_of(6, lambda ids: ids[1] != ids[2]))
         solution_filters = {"solution_filters": [first, None, None, None], "last": last}
     flow = flow_of(projection, **solution_filters)
     found, begin = [], 0
@@ -141,26 +154,26 @@ def test_solutions_are_those_of_everything_recomputed(
     assert flow.next_tick is None
 
 
-def test_what_a_program_leaves_open_is_asked_for() -> None:
+def test_what_kernels_cannot_tell_is_asked_of_the_definition() -> None:
     dictionary = Dictionary()
     typed, other = (
         dictionary.encode_one(f'"{text}"^^<http://www.w3.org/2001/XMLSchema#duration>') for text in ("P1D", "PT24H")
     )
     asked = []
 
-    def test(columns: Any) -> Any:
-        asked.extend(columns.tolist())
-        return columns[:, 1] == typed
+    def test(ids: tuple[int, ...]) -> int:
+        asked.append(ids)
+        return truth_id(dictionary, ids[1] == typed)
 
     equal = [(Operation.COLUMN, 0), (Operation.COLUMN, 1), (Operation.EQUAL, 0), (Operation.TEST, 0)]
-    solution_filter = SolutionFilter(2, RowProgram(dictionary, 2, equal, []), test)
+    solution_filter = SolutionFilter(2, RowProgram(dictionary, 2, equal, [], [Definition(dictionary, test, [0, 1])]))
     part = join_part(0)
     leaf = Leaf(5, [part], [(0,)], [0, 1], RowBound(), [solution_filter])
     flow = Flow([leaf], [leaf.out], [], [leaf.out], RowBound())
     pairs = [(1, 1), (1, 2), (other, typed), (typed, other), (5, 5)]
     flow.feed(arrivals([(0, 1, FOREVER, 1, (s, 0, o)) for s, o in pairs], 0))
     assert {row for _, _, row, _ in listed(flow.drain(1)[0])} == {(1, 1), (5, 5), (other, typed)}
-    assert asked == [[other, typed], [typed, other]]
+    assert asked == [(other, typed), (typed, other)]
 
 
 def test_patterns_that_nobody_has_are_left_out() -> None:

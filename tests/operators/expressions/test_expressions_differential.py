@@ -23,6 +23,7 @@ from millstream.operators.expressions.functions.clock import now
 from millstream.operators.expressions.regex import regex
 from millstream.operators.expressions.values import dates
 from millstream.operators.expressions.values.values import XSD, ExpressionError, Space, read_term
+from tests.operators.expressions.columns import compute, passing
 
 VARIABLES = tuple(Variable(name) for name in "abc")
 I64 = range(-(1 << 63), 1 << 63)
@@ -180,15 +181,15 @@ def by_rows(expression, solutions):
     return results
 
 
-def in_columns(expression, solutions):
+def by_programs(expression, solutions):
     dictionary = Dictionary()
     columns = {
         v: np.array([-1 if s[i] is None else dictionary.encode_one(str(s[i])) for s in solutions], np.int64)
         for i, v in enumerate(VARIABLES)
     }
     evaluator = Evaluator(dictionary)
-    ids = evaluator.compute(expression, columns, len(solutions))
-    passed = evaluator.test(expression, columns, len(solutions))
+    ids = compute(evaluator, expression, columns, len(solutions))
+    passed = passing(evaluator, expression, columns, len(solutions))
     return dictionary.decode(ids).to_pylist(), passed.tolist()
 
 
@@ -281,10 +282,10 @@ def test_values_are_those_of_another_engine(expression, solutions):
 
 @settings(max_examples=400, deadline=None)
 @given(expressions, solutions)
-def test_columns_give_what_rows_give(expression, solutions):
-    values, passed = in_columns(expression, solutions)
+def test_programs_give_what_the_definition_gives(expression, solutions):
+    values, passed = by_programs(expression, solutions)
     assert values == [value for value, _ in by_rows(expression, solutions)]
-    assert passed == [in_columns(expression, [solution])[1][0] for solution in solutions]
+    assert passed == [by_programs(expression, [solution])[1][0] for solution in solutions]
 
 
 unusual = st.one_of(
@@ -302,8 +303,8 @@ unusual = st.one_of(
 @settings(max_examples=400, deadline=None)
 @given(expressions, st.lists(st.tuples(*[st.one_of(unusual, st.none())] * 3), min_size=1, max_size=8))
 def test_a_batch_gives_what_its_rows_give_alone(expression, solutions):
-    values, passed = in_columns(expression, solutions)
-    alone = [in_columns(expression, [solution]) for solution in solutions]
+    values, passed = by_programs(expression, solutions)
+    alone = [by_programs(expression, [solution]) for solution in solutions]
     assert values == [value for (value,), _ in alone]
     assert passed == [truth for _, (truth,) in alone]
     assert values == [value for value, _ in by_rows(expression, solutions)]

@@ -19,6 +19,7 @@ from millstream.operators.expressions import Evaluator
 from millstream.operators.expressions.values.values import Space, read_term
 from millstream.plan.compile.fresh import with_solutions
 from tests import suites
+from tests.operators.expressions.columns import compute, passing
 
 RESULT_SET = "http://www.w3.org/2001/sw/DataAccess/tests/result-set#"
 FOLDERS = [
@@ -67,11 +68,11 @@ class Naive:
                 return found
             case a.Filter(expression, inner):
                 found = self.solve(inner)
-                kept = self.evaluator.test(expression, self.columns(found), len(found))
+                kept = passing(self.evaluator, expression, self.columns(found), len(found))
                 return [s for s, keep in zip(found, kept, strict=True) if keep]
             case a.Extend(inner, variable, expression):
                 found = self.solve(inner)
-                ids = self.evaluator.compute(expression, self.columns(found), len(found))
+                ids = compute(self.evaluator, expression, self.columns(found), len(found))
                 texts = self.dictionary.decode(ids).to_pylist()
                 return [s if t is None else {**s, variable: Term(t)} for s, t in zip(found, texts, strict=True)]
             case a.Join(left, right):

@@ -1,4 +1,4 @@
-"""Chains of BIND, FILTER and projections: what a program decides is what the definition by rows gives, for any numbers.
+"""Chains of BIND, FILTER and projections: what a program gives is what the definition by rows gives, for any numbers.
 
 The program is asked with numbers at the edges of what ids, words and 128 bits hold; the naive model takes one solution at
 a time through `expressions.rows`.
@@ -17,6 +17,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from millstream.kernels.aggregates.term_references import TermReferences
 from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.rows.definition import Definition
 from millstream.kernels.rows.row_operations import Operation
 from millstream.kernels.rows.row_program import RowProgram
 from millstream.language import algebra as a
@@ -151,7 +152,7 @@ def applied(
     """What the operator made of batches of rows with weights, added up; all it kept is let go at the end."""
     dictionary = Dictionary()
     references = TermReferences(dictionary)
-    operator = row_wise([Deltas(width=3)], len(chain[-1].variables), chain, dictionary, Evaluator(dictionary), references)
+    operator = row_wise([Deltas(width=3)], len(chain[-1].variables), chain, Evaluator(dictionary), references)
     total: Counter[tuple[str | None, ...]] = Counter()
     for number, rows in enumerate(batches):
         ids = [[-1 if t is None else dictionary.encode_one(str(t)) for t in row] for row, _ in rows]
@@ -253,28 +254,28 @@ def test_a_quotient_is_cut_after_18_digits(left: str, right: str, quotient: str)
     program = RowProgram(
         dictionary,
         2,
-        [(Operation.COLUMN, 0), (Operation.COLUMN, 1), (Operation.DIVIDE, 0), (Operation.STORE, 0)],
+        [(Operation.COLUMN, 0), (Operation.COLUMN, 1), (Operation.DIVIDE, 0), (Operation.STORE, -1)],
         [2],
     )
     ids = [dictionary.encode_one(str(typed(text, "decimal"))) for text in (left, right)]
-    found, places, undecided = program.run(np.array([ids], np.int64))
-    assert (places, undecided) == (None, None)
+    found, places = program.run(np.array([ids], np.int64))
+    assert places.tolist() == [0]
     assert dictionary.decode(np.ascontiguousarray(found[:, 0])).to_pylist() == [str(typed(quotient, "decimal"))]
 
 
 def test_what_is_computed_again_has_an_id_whatever_was_forgotten() -> None:
     dictionary = Dictionary()
-    third = [(Operation.COLUMN, 0), (Operation.COLUMN, 1), (Operation.DIVIDE, 0), (Operation.STORE, 0)]
+    third = [(Operation.COLUMN, 0), (Operation.COLUMN, 1), (Operation.DIVIDE, 0), (Operation.STORE, -1)]
     program = RowProgram(dictionary, 2, third, [2])
     three = dictionary.encode_one(str(typed("3", "integer")))
     given = np.array([[dictionary.encode_one(str(typed(str(n), "integer"))), three] for n in range(1, 3000, 3)], np.int64)
     spelled = [str(typed(f"{n // 3}.333333333333333333", "decimal")) for n in range(1, 3000, 3)]
     seen = set()
     for turn in range(6):
-        found, _, undecided = program.run(given)
+        found, places = program.run(given)
         ids = np.ascontiguousarray(found[:, 0])
         dictionary.check(ids)
-        assert undecided is None
+        assert len(places) == len(given)
         assert dictionary.decode(ids).to_pylist() == spelled
         seen.add(ids.tobytes())
         if turn % 2:
@@ -323,10 +324,9 @@ FLOATS = st.one_of(
 @example(9007199254740993.0)
 def test_a_double_is_spelled_by_its_fewest_digits(number: float) -> None:
     dictionary = Dictionary()
-    steps = [(Operation.COLUMN, 0), (Operation.PLUS, 0), (Operation.STORE, 0)]
+    steps = [(Operation.COLUMN, 0), (Operation.PLUS, 0), (Operation.STORE, -1)]
     given = dictionary.encode_one(str(typed(repr(number), "double")))
-    found, _, undecided = RowProgram(dictionary, 1, steps, [1]).run(np.array([[given]], np.int64))
-    assert undecided is None
+    found, _ = RowProgram(dictionary, 1, steps, [1]).run(np.array([[given]], np.int64))
     assert dictionary.decode_one(found[0, 0]) == str(typed(spell_double(number), "double"))
 
 
@@ -334,14 +334,87 @@ def test_a_double_is_spelled_by_its_fewest_digits(number: float) -> None:
     ("steps", "outputs"),
     [
         ([(Operation.ADD, 0)], []),
-        ([(Operation.COLUMN, 1), (Operation.STORE, 0)], []),
+        ([(Operation.COLUMN, 1), (Operation.STORE, -1)], []),
         ([(Operation.COLUMN, 0)], []),
-        ([(Operation.STORE, 0)], []),
+        ([(Operation.STORE, -1)], []),
+        ([(Operation.COLUMN, 0), (Operation.COLUMN, 0), (Operation.STORE, -1), (Operation.TEST, -1)], []),
+        ([(Operation.COLUMN, 0), (Operation.STORE, 1)], []),
+        ([(Operation.DEFINED, 1), (Operation.STORE, -1)], []),
+        ([(Operation.DEFINED, -1), (Operation.STORE, -1)], []),
+        ([(Operation.COLUMN, 0), (Operation.MEMBER, 1), (Operation.TEST, -1)], []),
+        ([(Operation.COLUMN, 0), (Operation.SKIP_IF_TRUE, 0), (Operation.TEST, -1)], []),
+        ([(Operation.COLUMN, 0), (Operation.SKIP_IF_TRUE, 2), (Operation.TEST, -1)], []),
+        ([(Operation.COLUMN, 0), (Operation.SKIP_IF_TRUE, 1), (Operation.TEST, -1)], []),
+        ([(Operation.COLUMN, 0), (Operation.SKIP_IF_FALSE, -1), (Operation.TEST, -1)], []),
         ([(99, 0)], []),
         ([], [1]),
         ([], [-2]),
     ],
 )
 def test_a_program_that_makes_no_sense_is_refused(steps: list[tuple[int, int]], outputs: list[int]) -> None:
+    dictionary = Dictionary()
+    definition = Definition(dictionary, lambda ids: ids[0], [0])
     with pytest.raises(ValueError, match=r"there is no|takes more|neither stored"):
-        RowProgram(Dictionary(), 1, steps, outputs)
+        RowProgram(dictionary, 1, steps, outputs, [definition], [[1]])
+
+
+def test_a_definition_of_a_column_that_is_not_there_is_refused() -> None:
+    dictionary = Dictionary()
+    definition = Definition(dictionary, lambda ids: ids[0], [1])
+    with pytest.raises(ValueError, match="there is no column 1"):
+        RowProgram(dictionary, 1, [(Operation.DEFINED, 0), (Operation.TEST, -1)], [], [definition])
+
+
+def test_a_definition_is_asked_once_for_equal_terms_while_ids_stand_for_them() -> None:
+    dictionary = Dictionary()
+    asked: list[tuple[int, ...]] = []
+
+    def first(ids: tuple[int, ...]) -> int:
+        asked.append(ids)
+        return ids[0]
+
+    definition = Definition(dictionary, first, [1, 0])
+    program = RowProgram(dictionary, 2, [(Operation.DEFINED, 0), (Operation.STORE, -1)], [2], [definition])
+    a, b = dictionary.encode(['"a"', '"b"']).tolist()
+    rows = np.array([[a, b], [a, b], [b, a], [a, -1], [a, b]], np.int64)
+    assert program.run(rows)[0][:, 0].tolist() == [b, b, a, -1, b]
+    assert asked == [(b, a), (a, b), (-1, a)]
+    dictionary.settle()
+    program.run(rows[:1])
+    assert len(asked) == 4
+
+
+@pytest.mark.parametrize("given", [-2, 1 << 70, "x", None])
+def test_what_is_no_id_is_not_taken_from_a_definition(given: object) -> None:
+    dictionary = Dictionary()
+    definition = Definition(dictionary, lambda ids: given, [0])  # type: ignore[arg-type,return-value]
+    program = RowProgram(dictionary, 1, [(Operation.DEFINED, 0), (Operation.STORE, -1)], [1], [definition])
+    with pytest.raises((ValueError, OverflowError, TypeError)):
+        program.run(np.array([[5]], np.int64))
+
+
+def test_a_row_that_no_step_decides_needs_a_definition() -> None:
+    dictionary = Dictionary()
+    program = RowProgram(dictionary, 1, [(Operation.COLUMN, 0), (Operation.ABS, 0), (Operation.STORE, -1)], [1])
+    with pytest.raises(ValueError, match="only a definition"):
+        program.run(np.array([[dictionary.encode_one(str(typed("P1D", "duration")))]], np.int64))
+
+
+def test_an_operand_that_decides_nothing_is_not_asked_for() -> None:
+    evaluator = Evaluator(Dictionary())
+    number, text = (evaluator.dictionary.encode_one(t) for t in (str(typed("1", "integer")), '"x"'))
+    asked: list[a.Expression] = []
+    writer = evaluator.writer([A, B])
+    with pytest.MonkeyPatch.context() as patched:
+        define = evaluator.definition
+        patched.setattr(
+            evaluator, "definition", lambda *of, **how: lambda ids: asked.append(of[0]) or define(*of, **how)(ids)
+        )
+        regex = a.FunctionCall("REGEX", (B, Literal("x")))
+        writer.test(a.And(a.Comparison(">", A, typed("1", "integer")), regex))
+        program = writer.program()
+    assert program.run(np.array([[number, text]], np.int64))[1].tolist() == []
+    assert asked == []
+    higher = evaluator.dictionary.encode_one(str(typed("2", "integer")))
+    assert program.run(np.array([[higher, text]], np.int64))[1].tolist() == [0]
+    assert asked == [regex]

@@ -2,7 +2,6 @@
 
 from libc.stdint cimport int32_t, int64_t
 
-from millstream.kernels.containers.growing cimport Growing
 from millstream.kernels.matching.elements cimport Elements
 from millstream.kernels.matching.pattern_index cimport PatternIndex
 
@@ -27,14 +26,11 @@ cdef class Patterns:
     cdef int64_t* pattern
     cdef int64_t size
     cdef int64_t capacity
-    cdef Growing outcomes       # of what was found, while filters are asked
 
     cdef void put(self, int64_t row, int64_t number) noexcept nogil
     cdef void find(self, int64_t row, int64_t s, int64_t p, int64_t o) noexcept nogil
     cdef bint knows(self, int64_t number) noexcept nogil
     cdef int among(self, Elements batch) except -1
     cdef int among_columns(self, const int64_t* s, const int64_t* p, const int64_t* o, int64_t n) except -1
-    cdef void keep(self) noexcept nogil
-    cdef int ask(self, test, const int64_t* values) except -1
     cdef int among_triples(self, const int64_t* words, int64_t n) except -1
     cdef int sift(self, const int64_t* s, const int64_t* p, const int64_t* o) except -1

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -7,7 +7,7 @@ from millstream.kernels.rows.row_program import RowProgram
 
 Column = npt.NDArray[np.int64]
 Pattern = tuple[int, tuple[int, int, int], list[tuple[int, int]]]
-Test = tuple[int, int, Callable[[Column], npt.NDArray[np.bool_]], RowProgram | None]
+Test = tuple[int, int, RowProgram]
 
 class Patterns:
     tests: list[Test]

@@ -1,7 +1,7 @@
 """Which patterns of a source triples match: by constants, by equal places, by filters on one variable.
 
 Patterns with a constant predicate and one or two variables are found by the scan; the rest are compared one by one. Filters
-are asked last, about the rows that are left: a filter is the one thing here that may be Python.
+are asked last, about the rows that are left: a filter is the one thing here that may ask Python.
 """
 
 import numpy as np
@@ -11,11 +11,10 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
-from millstream.kernels.containers.growing cimport growing_close, growing_room
 from millstream.kernels.containers.memory cimport block_free, block_resize
 from millstream.kernels.matching.elements cimport Elements
 from millstream.kernels.matching.pattern_index cimport PatternIndex
-from millstream.kernels.rows.row_program cimport DROPPED, KEPT, UNDECIDED, RowProgram
+from millstream.kernels.rows.row_program cimport KEPT, RowProgram
 
 cnp.import_array()
 
@@ -27,8 +26,7 @@ cdef class Patterns:
         """Patterns as (number, (s, p, o) with -1 for variables, pairs of places that must be equal), in order of numbers,
         which may be equal.
 
-        A test is (number of a pattern, place, function, program): which ids at that place pass. The program, of one column,
-        decides most of them; the function, of a column, is asked about the rest, or about all if there is no program."""
+        A test is (number of a pattern, place, program): a program of one column says which ids at that place pass."""
         cdef int64_t i = 0
         given = [(int(number), tuple(ids), [tuple(pair) for pair in equal]) for number, ids, equal in patterns]
         scanned, others = [], []
@@ -56,12 +54,14 @@ cdef class Patterns:
             self.compared[i].equal = sum({(0, 1): 1, (0, 2): 2, (1, 2): 4}[pair] for pair in equal)
         self.compared_count = len(others)
         self.tests = list(tests)
+        for _, _, program in self.tests:
+            if (<RowProgram?>program).width != 1:
+                raise ValueError("a test is a program of one column")
 
     def __dealloc__(self):
         free(self.number_of)
         free(self.known)
         free(self.compared)
-        growing_close(&self.outcomes)
         block_free(self.row, self.capacity * sizeof(int64_t))
         block_free(self.pattern, self.capacity * sizeof(int64_t))
 
@@ -132,54 +132,20 @@ cdef class Patterns:
 
     cdef int sift(self, const int64_t* s, const int64_t* p, const int64_t* o) except -1:
         """Keeps what the filters let pass."""
-        cdef int64_t i
+        cdef int64_t i, kept
         cdef int64_t* values
         cdef RowProgram program
-        cdef bint is_open
-        for number, position, test, given in self.tests:
+        for number, position, given in self.tests:
             values = <int64_t*>(s if position == 0 else p if position == 1 else o)
             program = given
-            is_open = False
-            growing_room(&self.outcomes, self.size, 1)
+            kept = 0
             for i in range(self.size):
-                self.outcomes.data[i] = KEPT
-                if self.pattern[i] == number:
-                    self.outcomes.data[i] = UNDECIDED if program is None else program.run_row(&values, self.row[i])
-                    is_open |= self.outcomes.data[i] == UNDECIDED
-            if is_open:
-                self.ask(test, values)
-            self.keep()
+                if self.pattern[i] != number or program.run_row(&values, self.row[i]) == KEPT:
+                    self.row[kept] = self.row[i]
+                    self.pattern[kept] = self.pattern[i]
+                    kept += 1
+            self.size = kept
         return 0
-
-    cdef int ask(self, test, const int64_t* values) except -1:
-        """Has a function decide about the matches that are undecided, all at once."""
-        cdef int64_t i, at = 0
-        cdef cnp.ndarray asked, passed
-        for i in range(self.size):
-            at += self.outcomes.data[i] == UNDECIDED
-        asked = np.empty(at, np.int64)
-        at = 0
-        for i in range(self.size):
-            if self.outcomes.data[i] == UNDECIDED:
-                (<int64_t*>cnp.PyArray_DATA(asked))[at] = values[self.row[i]]
-                at += 1
-        passed = np.ascontiguousarray(test(asked), np.bool_)
-        at = 0
-        for i in range(self.size):
-            if self.outcomes.data[i] == UNDECIDED:
-                self.outcomes.data[i] = KEPT if (<char*>cnp.PyArray_DATA(passed))[at] else DROPPED
-                at += 1
-        return 0
-
-    cdef void keep(self) noexcept nogil:
-        """Drops the matches that did not pass."""
-        cdef int64_t i, kept = 0
-        for i in range(self.size):
-            if self.outcomes.data[i] == KEPT:
-                self.row[kept] = self.row[i]
-                self.pattern[kept] = self.pattern[i]
-                kept += 1
-        self.size = kept
 
     cdef int among_triples(self, const int64_t* words, int64_t n) except -1:
         """Finds which of some triples, one after the other, are for which patterns."""

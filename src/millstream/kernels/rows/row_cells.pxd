@@ -1,7 +1,7 @@
 """What row programs compute with: cells, and what operations make of them.
 
 A cell is the id of a column or a constant, an exact number, a double, a truth, or an error. A function that says False
-leaves the row undecided.
+cannot tell.
 """
 
 from libc.math cimport ceil, copysign, fabs, floor, isfinite, isnan
@@ -15,7 +15,7 @@ from millstream.kernels.numbers.exact cimport (
     DOWN, HALF_UP, UP, Number, add, compare, divide, multiply, negate, round_number, subtract,
 )
 from millstream.kernels.rows.row_operations cimport (
-    ABS, ADD, AND, CEIL, CHOOSE, CONSTANT, DIVIDE, DOUBLE, EQUAL, GREATER, IS_BLANK, IS_IRI, IS_NUMERIC, LESS, LESS_OR_EQUAL,
+    ABS, ADD, AND, CEIL, CHOOSE, CONSTANT, DEFINED, DIVIDE, DOUBLE, EQUAL, GREATER, IS_BLANK, IS_IRI, IS_NUMERIC, LESS, LESS_OR_EQUAL,
     MINUS, MULTIPLY, OR, OTHERWISE, PLUS, ROUND, SAME, STORE, SUBTRACT, TEST, UNEQUAL,
 )
 
@@ -41,7 +41,7 @@ cdef enum Truth:
 
 cdef inline int effect(int operation) noexcept nogil:
     """By how many cells a stack grows."""
-    if operation <= CONSTANT or operation == DOUBLE:
+    if operation <= CONSTANT or operation == DOUBLE or operation == DEFINED:
         return 1
     if operation == CHOOSE:
         return -2

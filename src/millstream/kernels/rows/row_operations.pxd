@@ -33,3 +33,7 @@ cpdef enum Operation:
     IS_BLANK = 29
     IS_LITERAL = 30
     IS_NUMERIC = 31
+    DEFINED = 32
+    MEMBER = 33
+    SKIP_IF_FALSE = 34
+    SKIP_IF_TRUE = 35

@@ -9,7 +9,6 @@ from millstream.kernels.rows.row_cells cimport Cell
 cdef enum Outcome:
     KEPT
     DROPPED
-    UNDECIDED
 
 cdef enum:
     # Operations of which nobody but a program knows.
@@ -23,6 +22,7 @@ cdef enum:
 cdef struct Step:
     int operation
     int meant                   # by a shortcut or in words: which comparison or calculation
+    int end                     # the step that takes the result of the expression this one is of
     int64_t argument
     int64_t other               # in words, the second column; -1 for the number, as it is for the argument
     Number number               # of a numeral, of a shortcut, in words
@@ -36,10 +36,17 @@ cdef class RowProgram:
     cdef int64_t* outputs
     cdef int64_t* computed
     cdef Cell* stack
+    cdef tuple definitions
+    cdef int64_t* asked         # the columns of a definition
+    cdef tuple choices          # of members, as sorted columns
     cdef int stored             # of the row being run
     cdef bint made_terms        # whether a result is outside of ids, so that somebody must hold it
 
+    cdef int check(self, const Step* step, int depth, int stored) except -1
     cdef int make_short(self) except -1
+    cdef int link(self, const int* place_of) except -1
+    cdef int64_t define(self, int64_t number, int64_t** columns, int64_t row) except -2
+    cdef bint is_member(self, int64_t number, Cell* cell) except -1
     cdef int resolve(self, Cell* cell) except -1
     cdef int store(self, Cell* cell) except -1
     cdef bint calculate_words(self, const Step* step, int64_t** columns, int64_t row, Cell* into) noexcept nogil

@@ -4,11 +4,16 @@ import numpy as np
 import numpy.typing as npt
 
 from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.rows.definition import Definition
 
 class RowProgram:
     def __init__(
-        self, dictionary: Dictionary, width: int, steps: Sequence[tuple[int, int]], outputs: Sequence[int], /
+        self,
+        dictionary: Dictionary,
+        width: int,
+        steps: Sequence[tuple[int, int]],
+        outputs: Sequence[int],
+        definitions: Sequence[Definition] = (),
+        choices: Sequence[Sequence[int]] = (),
     ) -> None: ...
-    def run(
-        self, columns: npt.NDArray[np.int64], /
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64] | None, npt.NDArray[np.int64] | None]: ...
+    def run(self, columns: npt.NDArray[np.int64], /) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...

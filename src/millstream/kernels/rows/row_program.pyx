@@ -2,13 +2,15 @@
 
 A program is a list of (operation, argument), run for every row with a stack of cells (row_cells.pxd). COLUMN and CONSTANT
 push, and so does DOUBLE, whose argument are the bits of a double; the others take their operands from the stack and push
-their result (OTHERWISE the first operand that has a value), except STORE, which takes a result as the next computed column,
-and TEST, which takes a truth and drops the row unless it is true. Columns are numbered: the given ones first, then the
-computed ones in order.
+their result (OTHERWISE the first operand that has a value; MEMBER whether the operand is one of the choices that its
+argument numbers), except STORE, which takes a result as the next computed column, and TEST, which takes a truth and drops
+the row unless it is true. Columns are numbered: the given ones first, then the computed ones in order.
 
-What a program does not know (typed literals outside of ids other than numbers, texts in order, numbers beyond 128 bits)
-makes a row *undecided*: it is left to the caller, who knows all of SPARQL. Whether a row is undecided follows from its
-terms alone.
+Not all that SPARQL knows has a kernel (typed literals outside of ids other than numbers, texts in order, numbers beyond 128
+bits). Every expression therefore has a *definition* (definition.pyx), which the argument of its STORE or TEST numbers: where
+a step cannot tell, the definition gives the value of the whole expression. DEFINED pushes what a definition gives, for a
+part without any kernel; SKIP_IF_FALSE and SKIP_IF_TRUE go past as many steps as they say, so that an operand of && or ||
+is not asked for in vain.
 
 What programs do most has steps of its own, which nobody asks for: a test of a column and a constant number is tried at once
 before it is taken step by step, constants that are calculated with are numbers from the start, and a quotient that is
@@ -32,13 +34,15 @@ from millstream.kernels.numbers.exact cimport divide_rounded
 from millstream.kernels.numbers.long_numbers cimport read_long_number
 from millstream.kernels.numbers.number_ids cimport MOST_SHORT, number_id, short_id, strip_zeros
 from millstream.kernels.numbers.words cimport Word, add_words, multiply_words, read_word, subtract_words, word_of_number
+from millstream.kernels.rows.definition cimport Definition
 from millstream.kernels.rows.row_cells cimport (
-    ID, NUMBER, REAL, TRUE, TRUTH, UNKNOWN, Cell, apply_function, calculate, choose, compare_cells, connect, effect,
-    has_no_value, holds, invert, is_outside, is_same, put_truth, test_kind, truth_of,
+    ERROR, FAILED, FALSE, ID, NUMBER, REAL, TRUE, TRUTH, UNKNOWN, Cell, apply_function, calculate, choose, compare_cells,
+    connect, effect, has_no_value, holds, invert, is_outside, is_same, put_truth, test_kind, truth_of,
 )
 from millstream.kernels.rows.row_operations cimport (
-    ABS, ADD, BOUND, CEIL, CHOOSE, COLUMN, CONSTANT, DIVIDE, DOUBLE, EQUAL, FLOOR, GREATER_OR_EQUAL, IS_BLANK, IS_IRI,
-    IS_LITERAL, IS_NUMERIC, MINUS, MULTIPLY, NOT, OTHERWISE, PLUS, ROUND, SAME, STORE, SUBTRACT, TEST,
+    ABS, ADD, BOUND, CEIL, CHOOSE, COLUMN, CONSTANT, DEFINED, DIVIDE, DOUBLE, EQUAL, FLOOR, GREATER_OR_EQUAL, IS_BLANK,
+    IS_IRI, IS_LITERAL, IS_NUMERIC, MEMBER, MINUS, MULTIPLY, NOT, OTHERWISE, PLUS, ROUND, SAME, SKIP_IF_FALSE, SKIP_IF_TRUE,
+    STORE, SUBTRACT, TEST,
 )
 
 cnp.import_array()
@@ -74,30 +78,34 @@ cdef class RowProgram:
     bound.
     """
 
-    def __cinit__(self, Dictionary dictionary not None, int width, steps, outputs):
-        cdef int depth = 0, deepest = 0, stored = 0, i, operation
-        cdef int64_t argument
+    def __cinit__(self, Dictionary dictionary not None, int width, steps, outputs, definitions=(), choices=()):
+        cdef int depth = 0, deepest = 0, stored = 0, most = 0, i
+        cdef Definition definition
         self.dictionary = dictionary
         self.width = width
+        self.definitions = tuple(definitions)
+        self.choices = tuple([np.unique(np.asarray(ids, np.int64)) for ids in choices])
         self.steps_count = len(steps)
         self.outputs_count = len(outputs)
         self.steps = <Step*>calloc(self.steps_count + 1, sizeof(Step))
         self.outputs = <int64_t*>calloc(self.outputs_count + 1, sizeof(int64_t))
         if self.steps == NULL or self.outputs == NULL:
             raise MemoryError
+        skipped = {}
         for i in range(self.steps_count):
-            operation, argument = steps[i]
-            self.steps[i].operation = operation
-            self.steps[i].argument = argument
-            if operation == COLUMN and not 0 <= argument < width + stored:
-                raise ValueError(f"there is no column {argument} among {width + stored}")
-            if not COLUMN <= operation <= IS_NUMERIC:
-                raise ValueError(f"there is no operation {operation}")
-            depth += effect(operation)
-            stored += operation == STORE
+            self.steps[i].operation, self.steps[i].argument = steps[i]
+            if skipped.pop(i, depth) != depth:
+                raise ValueError(f"there is no operand at step {i} if steps are skipped")
+            self.check(self.steps + i, depth, stored)
+            depth += effect(self.steps[i].operation)
+            stored += self.steps[i].operation == STORE
             deepest = max(deepest, depth)
-            if depth < (0 if operation == STORE or operation == TEST else 1):
-                raise ValueError(f"step {i} takes more than there is")
+            if SKIP_IF_FALSE <= self.steps[i].operation <= SKIP_IF_TRUE:
+                skipped[i + 1 + self.steps[i].argument] = depth
+        for definition in self.definitions:
+            most = max(most, definition.count)
+        if skipped:
+            raise ValueError("there is no step to skip to")
         if depth:
             raise ValueError(f"{depth} results are neither stored nor tested")
         for i in range(self.outputs_count):
@@ -106,11 +114,38 @@ cdef class RowProgram:
                 raise ValueError(f"there is no column {outputs[i]} among {width + stored}")
         self.computed = <int64_t*>calloc(stored + 1, sizeof(int64_t))
         self.stack = <Cell*>calloc(deepest + 1, sizeof(Cell))
-        if self.computed == NULL or self.stack == NULL:
+        self.asked = <int64_t*>calloc(most + 1, sizeof(int64_t))
+        if self.computed == NULL or self.stack == NULL or self.asked == NULL:
             raise MemoryError
         self.make_short()
 
+    cdef int check(self, const Step* step, int depth, int stored) except -1:
+        """Refuses a step that makes no sense after others that leave `depth` cells and have stored some columns."""
+        cdef Definition definition
+        cdef int operation = step.operation, i
+        cdef int64_t argument = step.argument
+        cdef bint ends = operation == STORE or operation == TEST
+        if not COLUMN <= operation <= SKIP_IF_TRUE:
+            raise ValueError(f"there is no operation {operation}")
+        if depth + effect(operation) < (0 if ends else 1) or (ends and depth != 1):
+            raise ValueError(f"operation {operation} takes more than there is, or leaves something")
+        if operation == COLUMN and not 0 <= argument < self.width + stored:
+            raise ValueError(f"there is no column {argument} among {self.width + stored}")
+        if operation == MEMBER and not 0 <= argument < len(self.choices):
+            raise ValueError(f"there is no list of choices {argument} among {len(self.choices)}")
+        if SKIP_IF_FALSE <= operation <= SKIP_IF_TRUE and not 0 < argument < self.steps_count:
+            raise ValueError(f"there is no step to skip to behind {argument} steps")
+        if operation == DEFINED or (ends and argument != -1):
+            if not 0 <= argument < len(self.definitions):
+                raise ValueError(f"there is no definition {argument} among {len(self.definitions)}")
+            definition = self.definitions[argument]
+            for i in range(definition.count):
+                if not 0 <= definition.places[i] < self.width + stored:
+                    raise ValueError(f"there is no column {definition.places[i]} among {self.width + stored}")
+        return 0
+
     def __dealloc__(self):
+        free(self.asked)
         free(self.steps)
         free(self.outputs)
         free(self.computed)
@@ -119,13 +154,17 @@ cdef class RowProgram:
     cdef int make_short(self) except -1:
         """Puts a shortcut before each test of a column and a number, and reads numbers that are calculated with."""
         cdef Step* steps = <Step*>calloc(2 * self.steps_count + 1, sizeof(Step))
+        cdef int* place_of = <int*>calloc(self.steps_count + 1, sizeof(int))    # of each step, among the new ones
         cdef Step* step
         cdef int i, left, size = 0
-        if steps == NULL:
+        if steps == NULL or place_of == NULL:
+            free(steps)
+            free(place_of)
             raise MemoryError
         for i in range(self.steps_count):
             step = self.steps + i
             left = self.steps_count - i
+            place_of[i] = size
             if step.operation == ROUND and i and steps[size - 1].operation == DIVIDE:
                 steps[size - 1].operation = ROUNDED_QUOTIENT
                 continue
@@ -152,10 +191,70 @@ cdef class RowProgram:
                 steps[size].operation = NUMERAL
                 steps[size].number = number_of_id(step.argument)
             size += 1
+        place_of[self.steps_count] = size
         free(self.steps)
         self.steps = steps
+        self.link(place_of)
         self.steps_count = size
+        free(place_of)
         return 0
+
+    cdef int link(self, const int* place_of) except -1:
+        """Has each step know where its expression ends, and those that skip how many of the new steps that are."""
+        cdef int i, at, end = 0
+        for i in reversed(range(self.steps_count)):
+            for at in reversed(range(place_of[i], place_of[i + 1])):
+                if self.steps[at].operation == STORE or self.steps[at].operation == TEST:
+                    end = at
+                self.steps[at].end = end
+                if SKIP_IF_FALSE <= self.steps[at].operation <= SKIP_IF_TRUE:
+                    self.steps[at].argument = place_of[i + 1 + self.steps[at].argument] - place_of[i] - 1
+        return 0
+
+    cdef int64_t define(self, int64_t number, int64_t** columns, int64_t row) except -2:
+        """The id of what a definition gives for a row, -1 for an error."""
+        cdef Definition definition
+        cdef int i
+        if number < 0:
+            raise ValueError("a row that only a definition could decide")
+        definition = self.definitions[number]
+        for i in range(definition.count):
+            self.asked[i] = self.value(definition.places[i], columns, row)
+        return definition.value(self.asked)
+
+    cdef bint is_member(self, int64_t number, Cell* cell) except -1:
+        """Makes the truth of IN of an operand, whether that can be told. Equal terms of these kinds have equal ids:
+        IRIs, blank nodes, strings; and they can be compared with all that is not a typed literal outside of ids."""
+        cdef cnp.ndarray ids = self.choices[number]
+        cdef const int64_t* choices = <const int64_t*>cnp.PyArray_DATA(ids)
+        cdef int64_t i, low = 0, high = len(ids), middle
+        cdef Cell one, other
+        cdef bint failed = False
+        if has_no_value(cell):
+            cell.what = ERROR
+            return True
+        if cell.what == ID:
+            while low < high:
+                middle = (low + high) >> 1
+                if choices[middle] < cell.id:
+                    low = middle + 1
+                else:
+                    high = middle
+            if kind_of(cell.id) < TYPED or (low < len(ids) and choices[low] == cell.id and kind_of(cell.id) > TYPED):
+                put_truth(cell, TRUE if low < len(ids) and choices[low] == cell.id else FALSE)
+                return True
+        for i in range(len(ids)):
+            one = cell[0]
+            other.what = ID
+            other.id = choices[i]
+            if not compare_cells(EQUAL, &one, &other):
+                return False
+            if one.what == TRUTH and one.truth == TRUE:
+                put_truth(cell, TRUE)
+                return True
+            failed |= one.what == ERROR
+        put_truth(cell, FAILED if failed else FALSE)
+        return True
 
     cdef int resolve(self, Cell* cell) except -1:
         """Makes a number of the id of a double or of a long number; `is_outside` says where that is worth a call."""
@@ -166,7 +265,7 @@ cdef class RowProgram:
         return 0
 
     cdef int store(self, Cell* cell) except -1:
-        """Takes a result as the next computed column."""
+        """Takes a result as the next computed column, unless it has more digits than are spelled here."""
         cdef int64_t term_id = -1
         if cell.what == ID:
             term_id = cell.id
@@ -179,13 +278,13 @@ cdef class RowProgram:
         elif cell.what == NUMBER:
             strip_zeros(&cell.number.mantissa, &cell.number.scale)
             if cell.number.scale > MAX_SCALE:
-                return UNDECIDED
+                return False
             term_id = number_id(self.dictionary, cell.number.mantissa, cell.number.scale, cell.number.decimal)
         if 0 <= kind_of(term_id) <= TYPED:
             self.made_terms = True
         self.computed[self.stored] = term_id
         self.stored += 1
-        return KEPT
+        return True
 
     cdef bint calculate_words(self, const Step* step, int64_t** columns, int64_t row, Cell* into) noexcept nogil:
         """Whether both operands are numbers in ids and the result is in a word."""
@@ -281,15 +380,29 @@ cdef class RowProgram:
             elif operation == BOUND:
                 put_truth(top, top.what != ID or top.id >= 0)
             elif operation == STORE:
-                decided = self.store(top) == KEPT
+                decided = self.store(top)
                 top -= 1
             elif operation == TEST:
                 if is_outside(top):
                     self.resolve(top)
                 truth = truth_of(top)
-                if truth != TRUE:
-                    return UNDECIDED if truth == UNKNOWN else DROPPED
+                decided = truth != UNKNOWN
+                if decided and truth != TRUE:
+                    return DROPPED
                 top -= 1
+            elif operation == DEFINED:
+                top += 1
+                top.what = ID
+                top.id = self.define(step.argument, columns, row)
+            elif operation == MEMBER:
+                if is_outside(top):
+                    self.resolve(top)
+                decided = self.is_member(step.argument, top)
+            elif operation in (SKIP_IF_FALSE, SKIP_IF_TRUE):
+                truth = truth_of(top)
+                if truth == (FALSE if operation == SKIP_IF_FALSE else TRUE):
+                    put_truth(top, truth)
+                    step += step.argument
             else:
                 top -= 1
                 if is_outside(top):
@@ -303,25 +416,32 @@ cdef class RowProgram:
                 else:
                     decided = connect(operation, top, top + 1)
             if not decided:
-                return UNDECIDED
+                # The expression began with an empty stack.
+                step = self.steps + step.end
+                top = self.stack
+                top.what = ID
+                top.id = self.define(step.argument, columns, row)
+                if step.operation == STORE:
+                    self.store(top)
+                elif truth_of(top) != TRUE:
+                    return DROPPED
+                top -= 1
             step += 1
         return KEPT
 
     def run(self, columns):
-        """The columns that stay, by row; the places of the rows they are of and of the undecided ones, None if all and if
-        none.
-        """
+        """The columns that stay, by row, and the places of the rows they are of."""
         cdef cnp.ndarray given = np.asfortranarray(columns, np.int64)
-        cdef int64_t rows, row, kept = 0, undecided = 0
+        cdef int64_t rows, row, kept = 0
         cdef int64_t** pointers
         cdef int64_t* into
         cdef int64_t* place
-        cdef int outcome, i
+        cdef int i
         if given.ndim != 2 or given.shape[1] != self.width:
             raise ValueError(f"expected {self.width} columns, got {given.shape[1] if given.ndim == 2 else given.ndim}")
         rows = given.shape[0]
         found = np.empty((self.outputs_count, rows), np.int64)
-        places = np.empty(rows, np.int64) if rows > 1 else np.zeros(rows, np.int64)
+        places = np.empty(rows, np.int64)
         into = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>found)
         place = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>places)
         pointers = <int64_t**>calloc(self.width + 1, sizeof(int64_t*))
@@ -331,17 +451,11 @@ cdef class RowProgram:
             pointers[i] = (<int64_t*>cnp.PyArray_DATA(given)) + i * rows
         try:
             for row in range(rows):
-                outcome = self.run_row(pointers, row)
-                if outcome == KEPT:
+                if self.run_row(pointers, row) == KEPT:
                     for i in range(self.outputs_count):
                         into[i * rows + kept] = self.output(i, pointers, row)
                     place[kept] = row
                     kept += 1
-                elif outcome == UNDECIDED:
-                    undecided += 1
-                    place[rows - undecided] = row
         finally:
             free(pointers)
-        if kept == rows:
-            return found.T, None, None
-        return found[:, :kept].T, places[:kept], places[rows - undecided :][::-1] if undecided else None
+        return found[:, :kept].T, places[:kept]

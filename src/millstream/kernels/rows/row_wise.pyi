@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from millstream.kernels.aggregates.term_references import TermReferences
 from millstream.kernels.flow.deltas import Deltas, Operator
@@ -9,8 +9,7 @@ class RowWise(Operator):
         self,
         inputs: Sequence[Deltas],
         width: int,
-        program: RowProgram | None,
-        rest: Callable[[Deltas], Deltas],
+        program: RowProgram,
         references: TermReferences,
         *,
         drops: bool = False,

@@ -1,8 +1,4 @@
-"""Chains of computed columns, filters and choices of columns: each row of the input makes one row, or none.
-
-Most rows are decided by a program. Those that it leaves undecided cross to `rest`, and so do all rows where there is no
-program.
-"""
+"""Chains of computed columns, filters and choices of columns: a program makes one row of each row of the input, or none."""
 
 import cython
 
@@ -13,43 +9,37 @@ from millstream.kernels.flow.change_rows cimport (
     CHANGE, MORE_COLUMNS, TICK, WEIGHT, ChangeRows, Written, change_close, change_open, change_row, change_write,
     written_copy, written_grow,
 )
-from millstream.kernels.flow.consolidation cimport consolidated_rows, merged_rows
 from millstream.kernels.flow.deltas cimport Deltas, Operator, check_widths
 from millstream.kernels.flow.two_sided cimport same_change
-from millstream.kernels.rows.row_program cimport KEPT, UNDECIDED, RowProgram
+from millstream.kernels.rows.row_program cimport KEPT, RowProgram
 
 
 @cython.final
 cdef class RowWise(Operator):
-    """What a program, None if there is none, makes of its input.
+    """What a program makes of its input.
 
-    `rest` makes deltas of undecided rows, change by change but not consolidated. With `drops` different rows may become
-    equal. The terms in the output's columns `kept`, and those of `constants`, stay in the dictionary.
+    With `drops` different rows may become equal. The terms in the output's columns `kept`, and those of `constants`, stay
+    in the dictionary.
     """
 
     cdef RowProgram program
     cdef TermReferences references
     cdef Deltas given
-    cdef Deltas undecided
-    cdef object rest
     cdef tuple kept             # places and what counts their terms
     cdef tuple constants
     cdef bint drops
     cdef ChangeRows group
 
-    def __cinit__(self, inputs, int width, RowProgram program, rest, TermReferences references not None, *,
+    def __cinit__(self, inputs, int width, RowProgram program not None, TermReferences references not None, *,
                   bint drops=False, kept=(), constants=()):
         (self.given,) = self.inputs
-        if program is not None:
-            check_widths(self.inputs, program.width)
-            check_widths([self.out], program.outputs_count)
+        check_widths(self.inputs, program.width)
+        check_widths([self.out], program.outputs_count)
         if not all(0 <= place < width for place in kept):
             raise ValueError(f"columns {kept} are not among {width}")
         self.program = program
-        self.rest = rest
         self.references = references
         self.drops = drops
-        self.undecided = Deltas(width=self.given.rows.width)
         change_open(&self.group, width)
         self.kept = tuple((place, CountedTerms(references)) for place in kept)
         self.constants = tuple(constants)
@@ -79,64 +69,29 @@ cdef class RowWise(Operator):
             out.columns[out.width + i][out.size] = given.columns[given.width + i][row]
         out.size += 1
 
-    cdef void leave(self, int64_t row) noexcept nogil:
-        """Puts a row among the undecided ones."""
-        cdef Written* given = &self.given.rows
-        cdef Written* into = &self.undecided.rows
-        cdef int i
-        if into.size == into.capacity:
-            written_grow(into)
-        for i in range(given.width + MORE_COLUMNS):
-            into.columns[i][into.size] = given.columns[i][row]
-        into.size += 1
-
     cdef int run_program(self) except -1:
         cdef Written* given = &self.given.rows
         cdef int64_t row
-        cdef int outcome
         self.group.size = 0
         for row in range(given.size):
-            outcome = self.program.run_row(given.columns, row)
-            if outcome == KEPT:
+            if self.program.run_row(given.columns, row) == KEPT:
                 self.write(row)
-            elif outcome == UNDECIDED:
-                self.leave(row)
             if self.drops and (row + 1 == given.size or not same_change(given, row, row + 1)):
                 change_write(&self.group, &self.out.rows, given.columns[given.width + TICK][row],
                             given.columns[given.width + CHANGE][row])
         return 0
 
-    cdef int decide(self, Deltas undecided) except -1:
-        """Adds what the rest makes of rows, in order."""
-        cdef Deltas more = self.rest(undecided)
-        check_widths([more], self.out.rows.width)
-        if self.drops or self.out.rows.size:
-            more = merged_rows(self.out, consolidated_rows(more))
-        if more is not self.out:
-            self.out.rows.size = 0
-            self.out.take(more)
-        return 0
-
     cdef int apply(self) except -1:
         cdef Written* out = &self.out.rows
-        cdef bint made_terms = True
         cdef int64_t row
         cdef CountedTerms kept
         cdef int place
-        if self.program is None:
-            self.decide(self.given)
-        elif self.program.steps_count == 0 and not self.drops:
+        if self.program.steps_count == 0 and not self.drops:
             written_copy(out, 0, &self.given.rows, self.program.outputs)
             return 0
-        else:
-            self.program.made_terms = False
-            self.undecided.clear()
-            self.run_program()
-            made_terms = self.program.made_terms
-            if self.undecided.rows.size:
-                self.decide(self.undecided)
-                made_terms = True
-        if made_terms:
+        self.program.made_terms = False
+        self.run_program()
+        if self.program.made_terms:
             for place, kept in self.kept:
                 for row in range(out.size):
                     kept.add(

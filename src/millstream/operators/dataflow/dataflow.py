@@ -154,9 +154,7 @@ class Dataflow(Flow):
     def _made(self, step: Step, inputs: Sequence[Deltas]) -> Operator | None:
         """The operator of a step that is no leaf, on what its inputs give."""
         if step.chain:
-            return row_wise(
-                inputs, len(step.node.variables), step.chain, self._dictionary, self._evaluator, self._references
-            )
+            return row_wise(inputs, len(step.node.variables), step.chain, self._evaluator, self._references)
         if isinstance(step.node, Solutions | Quads | ExchangeInput | Precomputed):
             return None
         return build(step.node, inputs, self._dictionary, self._references, self._salt, self._evaluator.bounds)

@@ -1,26 +1,30 @@
-"""Arithmetic, comparisons and logic as steps of a row program (`kernels.rows.row_program`), which decides most rows by
-itself.
+"""Expressions as row programs (`kernels.rows.row_program`): steps for what kernels do, definitions for the rest.
+
+A kernel is a faster implementation of what `rows` defines. A part of an expression has steps if all of its parts have; below
+`&&`, `||` and `!` each operand has its own way.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.dictionary.kinds import Kind
+from millstream.kernels.rows.definition import Definition
 from millstream.kernels.rows.row_operations import Operation
+from millstream.kernels.rows.row_program import RowProgram
 from millstream.language import algebra as a
+from millstream.language.scope import mentioned
 from millstream.operators.expressions.values.values import DOUBLE, read_term
+
+if TYPE_CHECKING:
+    from millstream.operators.expressions.evaluator import Evaluator
 
 Step: TypeAlias = tuple[int, int]
 """An operation and its argument."""
-
-Leaf: TypeAlias = Callable[[a.Expression], Step | None]
-"""The step that pushes a variable, a constant or whatever else the caller has a column for; None if there is none."""
 
 _KIND_SHIFT = 59
 
@@ -46,114 +50,188 @@ _FUNCTIONS = {
     "ROUND": Operation.ROUND,
 }
 
-
+_MOST_COMPARED = 3
+"""Choices of IN beyond which constants are looked up."""
 _MOST_CHOICES = 32
+"""Choices of IN that have steps if some are no constants."""
 
 
-def leaf_of(places: Mapping[Variable, int], dictionary: Dictionary) -> Leaf:
-    """The steps of variables, by the places of their columns, and of constants."""
+class ProgramWriter:
+    """Writes a program over columns of some variables: tests, computed columns, other names."""
 
-    def leaf(expression: a.Expression) -> Step | None:
+    def __init__(self, evaluator: Evaluator, variables: Sequence[object]) -> None:
+        self._evaluator = evaluator
+        self._width = self._next = len(variables)
+        self.places = {v: i for i, v in enumerate(variables) if isinstance(v, Variable)}
+        """Where the columns of variables are, given or computed."""
+        self._steps: list[Step] = []
+        self._definitions: list[Definition] = []
+        self._choices: list[list[int]] = []
+        self.constants: list[int] = []
+        """Ids that the steps mention. Whoever runs the program holds them."""
+
+    def test(self, expression: a.Expression) -> None:
+        """Has rows dropped unless the effective boolean value is true."""
+        self._write(expression)
+        self._steps.append((Operation.TEST, self._define(expression, truth=True)))
+
+    def compute(self, variable: Variable, expression: a.Expression) -> None:
+        """Gives a variable a column: another one's, or one that is computed."""
+        if isinstance(expression, Variable):
+            if expression in self.places:
+                self.places[variable] = self.places[expression]
+            return
+        start = len(self._steps)
+        self._write(expression)
+        if self._steps[-1][0] == Operation.DOUBLE:
+            self._replace(start, expression)
+        self._steps.append((Operation.STORE, self._define(expression)))
+        self.places[variable] = self._next
+        self._next += 1
+
+    def program(self, outputs: Sequence[Variable] = ()) -> RowProgram:
+        """The program; the columns of these variables stay."""
+        places = [self.places.get(v, -1) for v in outputs]
+        dictionary = self._evaluator.dictionary
+        return RowProgram(dictionary, self._width, self._steps, places, self._definitions, self._choices)
+
+    # Definitions
+
+    def _define(self, expression: a.Expression, *, truth: bool = False) -> int:
+        """The number of an expression's definition."""
+        variables = sorted((v for v in mentioned(expression) if v in self.places), key=lambda v: self.places[v])
+        function = self._evaluator.definition(expression, variables, truth=truth)
+        places = [self.places[v] for v in variables]
+        self._definitions.append(Definition(self._evaluator.dictionary, function, places))
+        return len(self._definitions) - 1
+
+    def _replace(self, start: int, expression: a.Expression) -> None:
+        """Has a definition compute what the steps from a place on would."""
+        del self._steps[start:]
+        self._steps.append((Operation.DEFINED, self._define(expression)))
+
+    # Steps
+
+    def _write(self, expression: a.Expression) -> None:
+        """Adds steps that push an expression's value."""
+        start = len(self._steps)
         match expression:
-            case Variable():
-                place = places.get(expression, -1)
-                return (Operation.CONSTANT, -1) if place < 0 else (Operation.COLUMN, place)
-            case NamedNode() | Literal():
-                return constant_step(expression, dictionary)
-            case _:
-                return None
+            case a.And(left, right):
+                self._connect(left, right, Operation.AND, Operation.SKIP_IF_FALSE)
+            case a.Or(left, right):
+                self._connect(left, right, Operation.OR, Operation.SKIP_IF_TRUE)
+            case a.Not(operand):
+                self._write(operand)
+                self._steps.append((Operation.NOT, 0))
+            case _ if not self._compile(expression):
+                self._replace(start, expression)
 
-    return leaf
+    def _connect(self, left: a.Expression, right: a.Expression, operation: int, skip: int) -> None:
+        """Of `&&` and `||` a definition is not asked for a second operand that would decide nothing."""
+        self._write(left)
+        start = len(self._steps)
+        self._write(right)
+        self._steps.append((operation, 0))
+        if any(step[0] == Operation.DEFINED for step in self._steps[start:]):
+            self._steps.insert(start, (skip, len(self._steps) - start))
 
-
-def steps_of(expression: a.Expression, leaf: Leaf) -> list[Step] | None:
-    """The steps that push an expression's value; None if a part of it has none."""
-    steps: list[Step] = []
-    return steps if _write(expression, leaf, steps) else None
-
-
-def _write(expression: a.Expression, leaf: Leaf, steps: list[Step]) -> bool:
-    match expression:
-        case a.Arithmetic(operator, left, right):
-            return _both(left, right, _ARITHMETIC[operator], leaf, steps)
-        case a.Comparison(operator, left, right):
-            # Texts have an order that is not in their ids: a program would leave all rows undecided.
-            if operator not in ("=", "!=") and (_is_text(left) or _is_text(right)):
-                return False
-            return _both(left, right, _COMPARISONS[operator], leaf, steps)
-        case a.And(left, right):
-            return _both(left, right, Operation.AND, leaf, steps)
-        case a.Or(left, right):
-            return _both(left, right, Operation.OR, leaf, steps)
-        case a.Not(operand):
-            return _one(operand, Operation.NOT, leaf, steps)
-        case a.UnaryMinus(operand):
-            return _one(operand, Operation.MINUS, leaf, steps)
-        case a.UnaryPlus(operand):
-            return _one(operand, Operation.PLUS, leaf, steps)
-        # Of many the evaluator makes a set.
-        case a.In(Variable() as operand, choices) if 0 < len(choices) <= _MOST_CHOICES:
-            for number, choice in enumerate(choices):
-                if not _both(operand, choice, Operation.EQUAL, leaf, steps):
+    def _compile(self, expression: a.Expression) -> bool:
+        """Adds steps without definitions that push an expression's value; False if some part has none."""
+        match expression:
+            case a.Arithmetic(operator, left, right):
+                return self._both(left, right, _ARITHMETIC[operator])
+            case a.Comparison(operator, left, right):
+                # Texts have an order that is not in their ids: no row would be decided.
+                if operator not in ("=", "!=") and (_is_text(left) or _is_text(right)):
                     return False
-                if number:
-                    steps.append((Operation.OR, 0))
-            return True
-        case a.FunctionCall(str() as function, (operand,)) if function in _FUNCTIONS:
-            return _one(operand, _FUNCTIONS[function], leaf, steps)
-        case a.FunctionCall("SAMETERM", (left, right)):
-            return _both(left, right, Operation.SAME, leaf, steps)
-        case a.FunctionCall("IF", (condition, then, otherwise)):
-            return _write(condition, leaf, steps) and _chosen((then, otherwise), leaf, steps, (Operation.CHOOSE,))
-        case a.FunctionCall("COALESCE", choices) if choices:
-            return _chosen(choices, leaf, steps, (Operation.OTHERWISE,) * (len(choices) - 1))
-        case _:
-            step = leaf(expression)
-            if step is None:
+                return self._both(left, right, _COMPARISONS[operator])
+            case a.And(left, right):
+                return self._both(left, right, Operation.AND)
+            case a.Or(left, right):
+                return self._both(left, right, Operation.OR)
+            case a.Not(operand):
+                return self._one(operand, Operation.NOT)
+            case a.UnaryMinus(operand):
+                return self._one(operand, Operation.MINUS)
+            case a.UnaryPlus(operand):
+                return self._one(operand, Operation.PLUS)
+            case a.In(operand, choices):
+                return self._member(operand, choices)
+            case a.FunctionCall(str() as function, (operand,)) if function in _FUNCTIONS:
+                return self._one(operand, _FUNCTIONS[function])
+            case a.FunctionCall("SAMETERM", (left, right)):
+                return self._both(left, right, Operation.SAME)
+            case a.FunctionCall("IF", (condition, then, otherwise)):
+                return self._compile(condition) and self._chosen((then, otherwise), (Operation.CHOOSE,))
+            case a.FunctionCall("COALESCE", choices) if choices:
+                return self._chosen(choices, (Operation.OTHERWISE,) * (len(choices) - 1))
+            case Variable():
+                place = self.places.get(expression, -1)
+                self._steps.append((Operation.CONSTANT, -1) if place < 0 else (Operation.COLUMN, place))
+                return True
+            case NamedNode() | Literal():
+                return self._constant(expression)
+            case _:
                 return False
-            steps.append(step)
-            return True
 
-
-def _one(operand: a.Expression, operation: int, leaf: Leaf, steps: list[Step]) -> bool:
-    if not _write(operand, leaf, steps):
-        return False
-    steps.append((operation, 0))
-    return True
-
-
-def _both(left: a.Expression, right: a.Expression, operation: int, leaf: Leaf, steps: list[Step]) -> bool:
-    return _write(left, leaf, steps) and _one(right, operation, leaf, steps)
-
-
-def _chosen(choices: tuple[a.Expression, ...], leaf: Leaf, steps: list[Step], operations: tuple[int, ...]) -> bool:
-    """All choices, and what chooses; a double that is chosen keeps its spelling, which a program does not know."""
-    for choice in choices:
-        if not _write(choice, leaf, steps) or steps[-1][0] == Operation.DOUBLE:
+    def _one(self, operand: a.Expression, operation: int) -> bool:
+        if not self._compile(operand):
             return False
-    steps += [(operation, 0) for operation in operations]
-    return True
+        self._steps.append((operation, 0))
+        return True
+
+    def _both(self, left: a.Expression, right: a.Expression, operation: int) -> bool:
+        return self._compile(left) and self._one(right, operation)
+
+    def _chosen(self, choices: tuple[a.Expression, ...], operations: tuple[int, ...]) -> bool:
+        """All choices, and what chooses; a double that is chosen keeps its spelling, which a program does not know."""
+        for choice in choices:
+            if not self._compile(choice) or self._steps[-1][0] == Operation.DOUBLE:
+                return False
+        self._steps += [(operation, 0) for operation in operations]
+        return True
+
+    def _member(self, operand: a.Expression, choices: tuple[a.Expression, ...]) -> bool:
+        constants = [self._term_id(choice) for choice in choices if isinstance(choice, NamedNode | Literal)]
+        if len(choices) > _MOST_COMPARED and len(constants) == len(choices) and not any(map(_is_outside, constants)):
+            if not self._compile(operand):
+                return False
+            self._steps.append((Operation.MEMBER, len(self._choices)))
+            self._choices.append(constants)
+            self.constants += constants
+            return True
+        if not isinstance(operand, Variable) or not 0 < len(choices) <= _MOST_CHOICES:
+            return False
+        for number, choice in enumerate(choices):
+            if not self._both(operand, choice, Operation.EQUAL):
+                return False
+            if number:
+                self._steps.append((Operation.OR, 0))
+        return True
+
+    def _term_id(self, constant: NamedNode | Literal) -> int:
+        return self._evaluator.dictionary.encode_one(str(constant))
+
+    def _constant(self, constant: NamedNode | Literal) -> bool:
+        term_id = self._term_id(constant)
+        if not _is_outside(term_id):
+            self._steps.append((Operation.CONSTANT, term_id))
+            self.constants.append(term_id)
+            return True
+        value = read_term(str(constant))
+        if value.space != DOUBLE:
+            return False
+        self._steps.append((Operation.DOUBLE, *struct.unpack("<q", struct.pack("<d", value.value))))
+        return True
+
+
+def _is_outside(term_id: int) -> bool:
+    """Whether an id is of a typed literal in the dictionary."""
+    return term_id >> _KIND_SHIFT == Kind.TYPED
 
 
 def _is_text(expression: a.Expression) -> bool:
     return isinstance(expression, Literal) and (bool(expression.language) or str(expression).endswith('"'))
-
-
-def constant_step(constant: NamedNode | Literal, dictionary: Dictionary) -> Step | None:
-    """The step that pushes a constant as an operand; None for a value of which a program knows nothing.
-
-    Whoever runs the program holds the id of a CONSTANT, unless the value is in it.
-    """
-    term_id = dictionary.encode_one(str(constant))
-    if term_id >> _KIND_SHIFT != Kind.TYPED:
-        return Operation.CONSTANT, term_id
-    value = read_term(str(constant))
-    return (Operation.DOUBLE, *struct.unpack("<q", struct.pack("<d", value.value))) if value.space == DOUBLE else None
-
-
-def is_outside(step: Step) -> bool:
-    """Whether a step pushes a term of the dictionary, so that somebody must hold it."""
-    return step[0] == Operation.CONSTANT and 0 <= step[1] >> _KIND_SHIFT <= Kind.TYPED
 
 
 def is_leaf(expression: a.Expression) -> bool:

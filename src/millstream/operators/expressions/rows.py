@@ -1,6 +1,6 @@
-"""Expressions as functions of one solution: the definition that the forms over columns must agree with.
+"""Expressions as functions of one solution: the definition that row programs must agree with.
 
-A solution is a sequence of values, one for each variable of the expression (None: unbound). An error is an
+A solution is a sequence of values, one for each variable that may be bound (None: unbound). An error is an
 ExpressionError, which `&&`, `||`, IN and COALESCE catch as section 17.2 says and everything else lets through.
 """
 
@@ -122,7 +122,9 @@ class RowCompiler:
                 raise TypeError(f"{type(expression).__name__} is refused before it is compiled")
 
     def _variable(self, variable: Variable) -> RowFunction:
-        position = self._positions[variable]
+        position = self._positions.get(variable)
+        if position is None:
+            return _error
 
         def value_of(row: Row) -> Value:
             value = row[position]
@@ -136,8 +138,8 @@ class RowCompiler:
         if function == "BOUND":
             (variable,) = arguments
             assert isinstance(variable, Variable)
-            position = self._positions[variable]
-            return lambda row: boolean(row[position] is not None)
+            position = self._positions.get(variable)
+            return lambda row: boolean(position is not None and row[position] is not None)
         if function in fresh.FUNCTIONS:
             return self._fresh(str(function), *arguments)
         compiled = [self.compile(x) for x in arguments]
@@ -161,8 +163,12 @@ class RowCompiler:
     def _fresh(self, function: str, seed: a.Expression, label: a.Expression, *variables: a.Expression) -> RowFunction:
         """A function of the whole solution, of what is unbound in it as well."""
         make, first, second = fresh.FUNCTIONS[function], self.compile(seed), self.compile(label)
-        positions = [self._positions[v] for v in variables if isinstance(v, Variable)]
-        return lambda row: make(first(row), second(row), [row[p] for p in positions])
+        positions = [self._positions.get(v) for v in variables if isinstance(v, Variable)]
+        return lambda row: make(first(row), second(row), [None if p is None else row[p] for p in positions])
+
+
+def _error(row: Row) -> Value:
+    raise ExpressionError
 
 
 def _constant(value: Value) -> RowFunction:

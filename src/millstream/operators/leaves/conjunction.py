@@ -17,15 +17,13 @@ from millstream.errors import UnsupportedQueryError
 from millstream.kernels.conjunctions.leaf import Leaf
 from millstream.kernels.conjunctions.solution_filter import SolutionFilter
 from millstream.kernels.dictionary.dictionary import Dictionary
-from millstream.kernels.rows.row_operations import Operation
 from millstream.kernels.rows.row_program import RowProgram
 from millstream.language import algebra as a
 from millstream.language.scope import mentioned
 from millstream.operators.bounds import RowBound
 from millstream.operators.expressions import Evaluator
-from millstream.operators.expressions.programs import leaf_of, steps_of
 from millstream.operators.leaves.component import GroundComponent, JoinComponent, alike_among
-from millstream.operators.leaves.matching import Matcher, Test
+from millstream.operators.leaves.matching import Matcher
 from millstream.operators.ticks import FOREVER, Column
 from millstream.plan.conjunction import (
     Conjunction,
@@ -136,7 +134,7 @@ class ConjunctionOperator:
         return found
 
     def _matchers(self, dictionary: Dictionary, tested: Mapping[Variable, Sequence[a.Expression]]) -> dict[Source, Matcher]:
-        tests = {variable: self._decider(ours, (variable,)) for variable, ours in tested.items()}
+        tests = {variable: self._program(ours, (variable,)) for variable, ours in tested.items()}
         by_source: dict[Source, list[int]] = {}
         for number, pattern in enumerate(self.plan.patterns):
             by_source.setdefault(pattern.source, []).append(number)
@@ -168,31 +166,15 @@ class ConjunctionOperator:
     ) -> SolutionFilter | None:
         if not filters:
             return None
-        test, program = self._decider(filters, variables)
-        return SolutionFilter(len(variables), program, test)
+        return SolutionFilter(len(variables), self._program(filters, variables))
 
-    def _decider(
-        self, filters: Sequence[a.Expression], variables: Sequence[PatternVariable]
-    ) -> tuple[Test, RowProgram | None]:
-        """What says which rows of these columns pass: a program where there is one, and the evaluator."""
-        places = {v: i for i, v in enumerate(variables) if isinstance(v, Variable)}
-        leaf = leaf_of(places, self._dictionary)
-        compiled = [steps_of(expression, leaf) for expression in filters]
-        program = None
-        if None not in compiled:
-            steps = [step for found in compiled for step in (*(found or ()), (Operation.TEST, 0))]
-            program = RowProgram(self._dictionary, len(variables), steps, [])
-            self._constants += [i for operation, i in steps if operation == Operation.CONSTANT and i >= 0]
-
-        def test(columns: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-            passed = np.ones(len(columns), np.bool_)
-            columns = columns.reshape(len(columns), len(variables))
-            named = {v: np.ascontiguousarray(columns[:, i]) for v, i in places.items()}
-            for expression in filters:
-                passed &= self._evaluator.test(expression, named, len(columns))
-            return passed
-
-        return test, program
+    def _program(self, filters: Sequence[a.Expression], variables: Sequence[PatternVariable]) -> RowProgram:
+        """What says which rows of these columns pass."""
+        writer = self._evaluator.writer(variables)
+        for expression in filters:
+            writer.test(expression)
+        self._constants += writer.constants
+        return writer.program()
 
     def begin(self, at_tick: int, change: int) -> None:
         """The one empty solution of a query without patterns, if its filters let it pass."""

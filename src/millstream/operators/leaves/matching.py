@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 from pyoxigraph import BlankNode, Variable
 
 from millstream.kernels.dictionary.dictionary import Dictionary
@@ -14,9 +13,6 @@ from millstream.kernels.matching.patterns import Patterns
 from millstream.kernels.rows.row_program import RowProgram
 from millstream.operators.leaves.component import first_positions, repeated_positions
 from millstream.plan.conjunction import SourcedPattern
-
-Test = Callable[[npt.NDArray[np.int64]], npt.NDArray[np.bool_]]
-"""Filters: which rows pass, of columns or of a single one."""
 
 Constants = tuple[bytes | None, bytes | None, bytes | None]
 """What a triple must have at its places, in N-Triples syntax; None for anything."""
@@ -30,7 +26,7 @@ class Matcher:
         numbers: Sequence[int],
         patterns: Sequence[SourcedPattern],
         dictionary: Dictionary,
-        tests: Mapping[Variable, tuple[Test, RowProgram | None]],
+        tests: Mapping[Variable, RowProgram],
         *,
         first: int = 0,
         alike: Mapping[int, int] | None = None,
@@ -45,7 +41,7 @@ class Matcher:
         self.ids: list[tuple[int, int, int]] = []
         """The constants of each pattern as ids, -1 for variables."""
         asked = [
-            (place + first, position, *tests[variable])
+            (place + first, position, tests[variable])
             for place in numbers
             for variable, position in zip(patterns[place].variables, first_positions(patterns[place]), strict=True)
             if isinstance(variable, Variable) and variable in tests

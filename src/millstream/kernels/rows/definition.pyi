@@ -1,0 +1,8 @@
+from collections.abc import Callable, Sequence
+
+from millstream.kernels.dictionary.dictionary import Dictionary
+
+class Definition:
+    def __init__(
+        self, dictionary: Dictionary, function: Callable[[tuple[int, ...]], int], places: Sequence[int], /
+    ) -> None: ...
