@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -25,6 +26,7 @@ from millstream.kernels.aggregates.groups import GroupTable
 from millstream.kernels.aggregates.term_references import TermReferences
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.dictionary.kinds import Kind
+from millstream.limits import DEFAULT_LIMITS
 from millstream.operators.aggregates.accumulators import AggregateSpec, accumulator_of
 from millstream.operators.expressions import Bounds
 from millstream.operators.expressions.functions import arithmetic
@@ -84,6 +86,7 @@ OTHERS = ["<http://x/a>", "<http://x/b>", "_:b", '"a"', '"b"', '"10"', '"a"@en',
 OTHERS += [typed("1", "boolean"), typed("x", "integer"), '"z"^^<http://x/t>', typed("2020-01-01", "date")]
 OTHERS += [typed(f"2020-01-01T00:00:00{zone}", "dateTime") for zone in ("", "Z", "+05:00", ".5Z")]
 OTHERS += [typed(v, "duration") for v in ("P1D", "PT5H", "P1M", "P30D")]
+WRITTEN = ['""', '""@en', r'"\""', r'"\\"', r'"a\nb"', r'"\t\u0000\u007F"', '"é😀"', r'"\""@en', r'"\"^^<\""^^<http://x/t>']
 
 FAMILIES: dict[str, Texts] = {
     "inlined": list(INLINED),
@@ -94,9 +97,11 @@ FAMILIES: dict[str, Texts] = {
     "numbers": [*INLINED[:6], *FLOATING, *SPECIAL],
     "any": [*INLINED[:6], *LARGE, *FLOATING[:3], *OTHERS],
     "errors": [*INLINED[:4], *OTHERS[:4], None, None, None],
+    "written": [*WRITTEN, *INLINED[:4], *OTHERS[:2], *OTHERS[3:7]],
 }
 FUNCTIONS = ("COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "MEDIAN", "GROUP_CONCAT")
 SPECS = tuple(AggregateSpec(f, 2, distinct, "|") for f in FUNCTIONS for distinct in (False, True))
+SPECS += tuple(AggregateSpec("GROUP_CONCAT", 2, False, separator) for separator in ("", '"\\', "\n", ", \u00e9"))
 
 
 # The model: an aggregate of a list of terms, naively.
@@ -150,6 +155,12 @@ def nearest(exact: Fraction, space: Space) -> float:
     return 0.0 if found == 0 and exact == 0 else found
 
 
+def written(value: Value) -> str:
+    """As a dictionary writes it."""
+    dictionary = Dictionary()
+    return dictionary.decode_one(dictionary.encode_one(value.text()))
+
+
 def aggregate(spec: AggregateSpec, operands: Texts) -> str | None:
     terms = list(dict.fromkeys(operands)) if spec.distinct else operands
     if spec.function == "COUNT":
@@ -170,18 +181,17 @@ def aggregate(spec: AggregateSpec, operands: Texts) -> str | None:
         case "GROUP_CONCAT":
             if any(v.space == Space.BLANK for v in values):
                 return None
-            return string(
-                (spec.separator or "").join(value_of(t).lexical for t in sorted(texts, key=place_in_term_order))
-            ).text()
+            joined = (spec.separator or "").join(value_of(t).lexical for t in sorted(texts, key=place_in_term_order))
+            return written(string(joined))
     if not values:
         return None
     if spec.function == "SAMPLE":
         return min(texts, key=place_in_term_order)
     ordered = sorted(values, key=value_key)
     if spec.function == "MIN":
-        return ordered[0].text()
+        return written(ordered[0])
     if spec.function == "MAX":
-        return ordered[-1].text()
+        return written(ordered[-1])
     middle = len(ordered) // 2
     if len(ordered) % 2:
         return ordered[middle].text()
@@ -216,9 +226,10 @@ def grouped(rows: Counter[Row], keys: int, specs: Iterable[AggregateSpec]) -> Co
 class Driven:
     """A table of groups fed with texts; collects the output by change."""
 
-    def __init__(self, width: int, keys: int, specs: tuple[AggregateSpec, ...]) -> None:
+    def __init__(self, width: int, keys: int, specs: tuple[AggregateSpec, ...], bounds: Bounds | None = None) -> None:
         self.dictionary = Dictionary()
-        accumulators = [accumulator_of(spec, self.dictionary, tuple(range(width)), Bounds()) for spec in specs]
+        bounds = bounds or Bounds()
+        accumulators = [accumulator_of(spec, self.dictionary, tuple(range(width)), bounds) for spec in specs]
         given, references = [Deltas(width=width)], TermReferences(self.dictionary)
         self.group = GroupTable(given, keys + len(specs), tuple(range(keys)), accumulators, references)
         self.keys = keys
@@ -381,6 +392,16 @@ def _literal(text: str) -> Literal:
     (quad,) = parse(f"<s:> <p:> {text} .", RdfFormat.N_TRIPLES)
     assert isinstance(quad.object, Literal)
     return quad.object
+
+
+@pytest.mark.parametrize("most", [6, 7, 8, 9, 10, 99])
+def test_a_text_that_would_be_too_long_is_an_error(most: int) -> None:
+    bounds = Bounds(replace(DEFAULT_LIMITS, value_bytes=most))
+    driven = Driven(1, 0, (AggregateSpec("GROUP_CONCAT", 0, separator="|"),), bounds)
+    driven.apply([(0, Counter((t,) for t in [r'"\""', '"ab"', '"bcd"']))])
+    ((found,),) = (row for row, weight in driven.out[max(driven.out)].items() if weight > 0)
+    assert found == (r'"\"|ab|bcd"' if most >= 8 else None)
+    assert bounds.refused == (most < 8)
 
 
 def test_integers_are_summed_beyond_any_size() -> None:

@@ -6,19 +6,28 @@ number: these are kept, as their keys say what they are, and counted.
     terms.is_number(id) -> whether a typed literal is a number                            MEDIAN
     terms.halve(id, id) -> the id of half a sum, -1 for an error                          MEDIAN
     terms.join(ids, counts) -> the id of all terms joined, -1 for an error                GROUP_CONCAT
+    terms.separator, terms.most_bytes: what stands between them, as it is written in N-Triples; how long all may become
+
+Texts are joined as they are written, escapes included: what that gives is as canonical as its parts. `join` is asked where
+it might be too long.
 """
 
 import cython
 
-from libc.stdint cimport int64_t
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy
 
 from millstream.kernels.aggregates.groups cimport Accumulator, GroupTable
 from millstream.kernels.containers.growing cimport Growing, growing_close, growing_room
 from millstream.kernels.dictionary.dictionary cimport Dictionary
-from millstream.kernels.dictionary.values cimport POWER10, TYPED, is_number, kind_of, mantissa_of, scale_of
+from millstream.kernels.dictionary.store cimport Slot
+from millstream.kernels.dictionary.values cimport (
+    BLANK, INLINED_BYTES, POWER10, STRING, TYPED, is_number, kind_of, mantissa_of, scale_of, write_inlined,
+)
 from millstream.kernels.numbers.doubles cimport double_id, read_double
 from millstream.kernels.numbers.number_ids cimport int128, number_id
-from millstream.kernels.order.ordered_terms cimport OrderedTerms
+from millstream.kernels.order.ordered_terms cimport DEEPEST, Node, OrderedTerms
 from millstream.kernels.order.term_order cimport TermOrder
 
 cpdef enum Rank:
@@ -42,6 +51,9 @@ cdef class Ranked(Accumulator):
     cdef Dictionary dictionary
     cdef object terms
     cdef int which
+    cdef bytes separator
+    cdef int64_t most_bytes
+    cdef Growing text           # what is being joined
 
     def __cinit__(self, TermOrder order not None, terms, int which, bint by_value, *, int operand=-1, distinct=None):
         if operand < 0:
@@ -51,10 +63,13 @@ cdef class Ranked(Accumulator):
         self.dictionary = order.dictionary
         self.terms = terms
         self.which = which
+        self.separator = terms.separator
+        self.most_bytes = terms.most_bytes
         self.ordered = OrderedTerms(order, by_value)
 
     def __dealloc__(self):
         growing_close(&self.faults)
+        growing_close(&self.text)
 
     cdef int add(self, int64_t slot, Faults* faults, int64_t operand, int64_t weight) except -1:
         cdef double number = 0
@@ -90,6 +105,69 @@ cdef class Ranked(Accumulator):
             return number_id(self.dictionary, (x + y) * 5, scale + 1, True)
         return number_id(self.dictionary, (x + y) / 2, scale, True)
 
+    cdef int64_t append(self, int64_t length, int64_t term_id, int64_t count) except -1:
+        """Writes a term as often as it counts behind so many bytes, each behind a separator; how many bytes there are then,
+        more than `most_bytes` if these would be too many."""
+        cdef uint8_t inlined[INLINED_BYTES]
+        cdef const uint8_t* bytes = inlined
+        cdef int64_t size, between = PyBytes_GET_SIZE(self.separator)
+        cdef Slot* slot
+        cdef uint8_t* into
+        if kind_of(term_id) > TYPED:
+            size = write_inlined(inlined, term_id)
+        else:
+            slot = self.dictionary.slot_of(term_id)
+            if slot == NULL:
+                self.dictionary.check_live(term_id)
+            bytes = slot.bytes
+            size = slot.length
+        # From behind the first character, a quote or a bracket, to before the last quote or bracket.
+        size -= 1
+        while kind_of(term_id) > STRING and bytes[size] != c'"':
+            size -= 1
+        size -= 1
+        if (size + between) > (self.most_bytes - length) // count:
+            return self.most_bytes + 1
+        growing_room(&self.text, length + (size + between) * count + 2, 1)
+        into = <uint8_t*>self.text.data + 1 + length
+        length += (size + between) * count
+        while count:
+            memcpy(into, PyBytes_AS_STRING(self.separator), between)
+            memcpy(into + between, bytes + 1, size)
+            into += between + size
+            count -= 1
+        return length
+
+    cdef int64_t joined(self, int64_t slot) except? -1:
+        """All terms in order; an error if one is a blank node."""
+        cdef int32_t above[DEEPEST]
+        cdef int32_t depth = 0, at = self.ordered.root(slot)[0] - 1
+        cdef int64_t length = 0, between = PyBytes_GET_SIZE(self.separator)
+        cdef Node* node
+        cdef uint8_t* text
+        while at >= 0 or depth:
+            while at >= 0:
+                above[depth] = at
+                depth += 1
+                at = self.ordered.node(at).left
+            depth -= 1
+            node = self.ordered.node(above[depth])
+            if kind_of(node.id) == BLANK:
+                return -1
+            length = self.append(length, node.id, node.count)
+            if length > self.most_bytes:
+                return self.terms.join(*self.ordered.items(slot))
+            at = node.right
+        growing_room(&self.text, max(length, between) + 2, 1)
+        # Without the first separator.
+        length = max(0, length - between)
+        text = <uint8_t*>self.text.data + between
+        text[0] = text[length + 1] = c'"'
+        length = self.dictionary.intern(text, length + 2, STRING)
+        if length < 0:
+            raise MemoryError
+        return length
+
     cdef int64_t result(self, int64_t slot, Faults* faults) except? -1:
         if faults.errors or (self.which == MIDDLE and faults.others):
             return -1
@@ -99,7 +177,7 @@ cdef class Ranked(Accumulator):
             return self.ordered.pick(slot, self.ordered.size(slot) - 1)
         if self.which == MIDDLE:
             return self.median(slot)
-        return self.terms.join(*self.ordered.items(slot))
+        return self.joined(slot)
 
     cdef int accumulate(self, GroupTable table, int place) except -1:
         cdef int64_t change, row = 0, event = 0, slot

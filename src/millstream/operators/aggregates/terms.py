@@ -20,6 +20,9 @@ class Terms:
         self._dictionary = dictionary
         self._bounds = bounds
         self._separator = separator
+        # As a dictionary writes it.
+        self.separator = dictionary.decode_one(dictionary.encode_one(string(separator).text()))[1:-1].encode()
+        self.most_bytes = bounds.value_bytes
 
     def _read(self, term_id: int) -> Value:
         return read_term(self._dictionary.decode_one(term_id))
