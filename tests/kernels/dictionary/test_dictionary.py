@@ -19,9 +19,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from millstream.errors import DataError
-from millstream.kernels.dictionary.columns import compare, exact, instant, kind, numeric
 from millstream.kernels.dictionary.dictionary import Dictionary, ForgottenError
-from millstream.kernels.dictionary.kinds import INCOMPARABLE, Kind
+from millstream.kernels.dictionary.kinds import KIND_SHIFT, Kind
+from millstream.kernels.rows.definition import Definition
+from millstream.kernels.rows.row_operations import Operation
+from millstream.kernels.rows.row_program import RowProgram
 
 relaxed = settings(deadline=None)  # other work on the machine must not fail a test
 
@@ -115,7 +117,7 @@ def test_decoding_gives_back_what_was_encoded_and_distinct_terms_have_distinct_i
 def test_only_forms_that_come_back_byte_for_byte_are_inlined(term: str, expected: Kind) -> None:
     dictionary = Dictionary()
     ids = dictionary.encode([term])
-    assert kind(ids).tolist() == [expected]
+    assert (ids >> KIND_SHIFT).tolist() == [expected]
     assert dictionary.stats()["live"] == (expected <= Kind.TYPED)
     assert dictionary.decode_one(int(ids[0])) == term
 
@@ -123,7 +125,7 @@ def test_only_forms_that_come_back_byte_for_byte_are_inlined(term: str, expected
 def test_an_unbound_id_has_its_own_kind_and_decodes_to_null() -> None:
     dictionary = Dictionary()
     ids = ids_of(-1, dictionary.encode_one("<http://a>"), -1)
-    assert kind(ids).tolist() == [Kind.UNBOUND, Kind.IRI, Kind.UNBOUND]
+    assert (ids >> KIND_SHIFT).tolist() == [-1, Kind.IRI, -1]
     assert dictionary.decode(ids).to_pylist() == [None, "<http://a>", None]
     assert dictionary.texts(ids) == [None, "<http://a>", None]
 
@@ -254,6 +256,13 @@ cleaner = st.one_of(
 )
 
 
+def compares(dictionary: Dictionary, operation: int, left: int, right: int) -> bool:
+    """Whether the ids alone say so."""
+    steps = [(Operation.COLUMN, 0), (Operation.COLUMN, 1), (operation, 0), (Operation.TEST, 0)]
+    program = RowProgram(dictionary, 2, steps, [], [Definition(dictionary, lambda ids: -1, [])])
+    return len(program.run(np.array([[left, right]], np.int64))[1]) == 1
+
+
 @relaxed
 @given(cleaner, cleaner)
 @example(typed("1", "integer"), typed("1.0", "decimal"))
@@ -261,33 +270,15 @@ cleaner = st.one_of(
 @example(typed("2015-01-01T00:00:00Z", "dateTime"), typed("2015-01-01T05:30:00+05:30", "dateTime"))
 def test_inlined_values_compare_as_their_values(left: str, right: str) -> None:
     dictionary = Dictionary()
-    a, b = dictionary.encode([left]), dictionary.encode([right])
+    a, b = dictionary.encode_one(left), dictionary.encode_one(right)
     x, y = value_of(left), value_of(right)
-    comparable = kind(a)[0] >= Kind.INTEGER and kind(b)[0] >= Kind.INTEGER and type(x) is type(y)
+    comparable = min(a, b) >> KIND_SHIFT >= Kind.INTEGER and type(x) is type(y)
     if isinstance(x, datetime) and isinstance(y, datetime):
         comparable &= (x.tzinfo is None) == (y.tzinfo is None)
-    expected = (x > y) - (x < y) if comparable else INCOMPARABLE  # type: ignore[operator]
-    assert compare(a, b).tolist() == [expected]
-
-
-@relaxed
-@given(cleaner)
-def test_numbers_and_instants_come_out_as_columns(term: str) -> None:
-    dictionary = Dictionary()
-    ids, value = dictionary.encode([term, "<http://a>"]), value_of(term)
-    numbers, kinds = numeric(ids)
-    mantissas, scales = exact(ids)
-    instants, zoned = instant(ids)
-    assert np.isnan(numbers[1])
-    assert (kinds[1], scales[1], zoned[1]) == (0, 255, 0)
-    if kind(ids)[0] in (Kind.INTEGER, Kind.DECIMAL):
-        assert isinstance(value, Fraction)
-        assert numbers[0] == float(value)
-        assert Fraction(int(mantissas[0]), 10 ** int(scales[0])) == value
-    elif isinstance(value, datetime):
-        utc = value.replace(tzinfo=UTC) if value.tzinfo is None else value
-        assert int(instants[0]) == (utc - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
-        assert zoned[0] == (1 if value.tzinfo is None else 2)
+    assert compares(dictionary, Operation.LESS, a, b) == (comparable and x < y)  # type: ignore[operator]
+    assert compares(dictionary, Operation.GREATER, a, b) == (comparable and x > y)  # type: ignore[operator]
+    if comparable:
+        assert compares(dictionary, Operation.EQUAL, a, b) == (x == y)
 
 
 # Columns and dumps.

@@ -1,4 +1,4 @@
-"""The kinds of terms, as `dictionary_columns.kind` gives them and `values.pxd` defines them."""
+"""The kinds of terms, as `values.pxd` defines them."""
 
 from enum import IntEnum
 
@@ -15,8 +15,7 @@ class Kind(IntEnum):
     DECIMAL = 6
     BOOLEAN = 7
     DATETIME = 8
-    UNBOUND = 255
 
 
-INCOMPARABLE = 2
-"""What `dictionary_columns.compare` says of two values without an order."""
+KIND_SHIFT = 59
+"""By how many bits an id is shifted for its kind; -1, which is no term, stays -1."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from millstream.kernels.dictionary.kinds import Kind
+from millstream.kernels.dictionary.kinds import KIND_SHIFT, Kind
 from millstream.kernels.rows.definition import Definition
 from millstream.kernels.rows.row_operations import Operation
 from millstream.kernels.rows.row_program import RowProgram
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 Step: TypeAlias = tuple[int, int]
 """An operation and its argument."""
-
-_KIND_SHIFT = 59
 
 _ARITHMETIC = {"+": Operation.ADD, "-": Operation.SUBTRACT, "*": Operation.MULTIPLY, "/": Operation.DIVIDE}
 _COMPARISONS = {
@@ -227,7 +225,7 @@ class ProgramWriter:
 
 def _is_outside(term_id: int) -> bool:
     """Whether an id is of a typed literal in the dictionary."""
-    return term_id >> _KIND_SHIFT == Kind.TYPED
+    return term_id >> KIND_SHIFT == Kind.TYPED
 
 
 def _is_text(expression: a.Expression) -> bool:
