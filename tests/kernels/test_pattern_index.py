@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from millstream.kernels.matching.pattern_index import PatternIndex
 from millstream.kernels.matching.patterns import Patterns
+from tests.kernels.programs import program_of
 
 ids = st.integers(0, 4)
 patterns = st.tuples(ids, st.sampled_from(["so", "s", "o", "same"]), ids)
@@ -66,7 +67,7 @@ equal_places = st.sampled_from([[], [(0, 1)], [(0, 2)], [(1, 2)], [(0, 1), (0, 2
     st.dictionaries(st.integers(0, 9), st.integers(0, 2), max_size=3),
 )
 def test_patterns_of_any_kind_are_those_of_a_double_loop(chosen, triples, tested):
-    tests = [(number, place, lambda ids: ids % 2 == 0, None) for number, place in tested.items()]
+    tests = [(number, place, program_of(1, lambda ids: ids[0] % 2 == 0)) for number, place in tested.items()]
     patterns = Patterns([(number, *pattern) for number, pattern in enumerate(chosen)], tests)
     expected = [
         (i, number)

@@ -15,6 +15,7 @@ from millstream.kernels.matching.elements import Elements as Batch
 from millstream.kernels.matching.patterns import Patterns
 from millstream.kernels.windows.window_changes import ContentChanges
 from millstream.windows.kinds import Elements, Triples
+from tests.kernels.programs import program_of
 
 Change = tuple[int, int, tuple[int, ...]]
 """Element, op, and pattern with triple."""
@@ -23,7 +24,7 @@ Change = tuple[int, int, tuple[int, ...]]
 def two_patterns() -> Patterns:
     """All triples match the first, those with an even subject the second too."""
     everything = (-1, -1, -1)
-    return Patterns([(0, everything, []), (1, everything, [])], [(1, 0, lambda ids: ids % 2 == 0, None)])
+    return Patterns([(0, everything, []), (1, everything, [])], [(1, 0, program_of(1, lambda ids: ids[0] % 2 == 0))])
 
 
 class Fed:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -25,6 +24,7 @@ from millstream.kernels.rows.row_operations import Operation
 from millstream.kernels.rows.row_program import RowProgram
 from millstream.operators.bounds import RowBound
 from millstream.operators.dataflow.numbering import one_number_a_change
+from tests.kernels.programs import program_of, truth_id
 
 Row = tuple[int, ...]
 Change = tuple[int, int, int, int, tuple[int, int, int]]
@@ -110,17 +110,6 @@ def histories(draw: st.DrawFn) -> tuple[list[Change], list[int]]:
         triple = (draw(st.integers(0, 2)), draw(st.integers(0, 1)), draw(st.integers(0, 2)))
         changes.append((pattern, now, until, op, (9, 9, 9) if pattern == 2 else triple))
     return changes, sorted(draw(st.lists(st.integers(1, len(changes)), max_size=4)))
-
-
-def truth_id(dictionary: Dictionary, truth: bool) -> int:
-    return dictionary.encode_one(f'"{str(truth).lower()}"^^<http://www.w3.org/2001/XMLSchema#boolean>')
-
-
-def program_of(width: int, passes: Callable[[tuple[int, ...]], bool]) -> RowProgram:
-    """A filter that is only defined."""
-    dictionary = Dictionary()
-    definition = Definition(dictionary, lambda ids: truth_id(dictionary, passes(ids)), range(width))
-    return RowProgram(dictionary, width, [(Operation.DEFINED, 0), (Operation.TEST, -1)], [], [definition])
 
 
 @settings(deadline=None, max_examples=150)

@@ -1,6 +1,6 @@
-"""Expressions by their definition, for row programs (layout in definition.pyx)."""
+"""What row programs ask Python (layout in definition.pyx)."""
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint8_t
 
 from millstream.kernels.dictionary.dictionary cimport Dictionary
 
@@ -22,3 +22,18 @@ cdef class Definition:
 
     cdef int64_t value(self, const int64_t* ids) except -2
     cdef int64_t ask(self, const int64_t* ids) except -2
+
+
+cdef struct Tested:
+    const uint8_t* text
+    int64_t length
+    int64_t epoch               # as above
+    int truth
+
+
+cdef class TextTest:
+    cdef Dictionary dictionary
+    cdef object function
+    cdef Tested* results
+
+    cdef int truth(self, const uint8_t* text, int64_t length, bint lasts) except -1

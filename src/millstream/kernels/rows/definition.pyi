@@ -6,3 +6,6 @@ class Definition:
     def __init__(
         self, dictionary: Dictionary, function: Callable[[tuple[int, ...]], int], places: Sequence[int], /
     ) -> None: ...
+
+class TextTest:
+    def __init__(self, dictionary: Dictionary, function: Callable[[str], bool | None], /) -> None: ...

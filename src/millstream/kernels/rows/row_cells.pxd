@@ -1,11 +1,11 @@
 """What row programs compute with: cells, and what operations make of them.
 
-A cell is the id of a column or a constant, an exact number, a double, a truth, or an error. A function that says False
+A cell is the id of a column or a constant, an exact number, a double, a truth, a text (row_texts.pxd), or an error. A function that says False
 cannot tell.
 """
 
 from libc.math cimport ceil, copysign, fabs, floor, isfinite, isnan
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint8_t
 
 from millstream.kernels.dictionary.values cimport (
     BLANK, BOOLEAN, DATETIME, DECIMAL, INCOMPARABLE, INTEGER, IRI, LANGUAGE, MAX_SCALE, POWER10, STRING, TYPED,
@@ -15,8 +15,9 @@ from millstream.kernels.numbers.exact cimport (
     DOWN, HALF_UP, UP, Number, add, compare, divide, multiply, negate, round_number, subtract,
 )
 from millstream.kernels.rows.row_operations cimport (
-    ABS, ADD, AND, CEIL, CHOOSE, CONSTANT, DEFINED, DIVIDE, DOUBLE, EQUAL, GREATER, IS_BLANK, IS_IRI, IS_NUMERIC, LESS, LESS_OR_EQUAL,
-    MINUS, MULTIPLY, OR, OTHERWISE, PLUS, ROUND, SAME, STORE, SUBTRACT, TEST, UNEQUAL,
+    ABS, ADD, AND, CEIL, CHOOSE, CONSTANT, CONTAINS, DEFINED, DIVIDE, DOUBLE, EQUAL, GREATER, IS_BLANK, IS_IRI, IS_NUMERIC,
+    LESS, LESS_OR_EQUAL, MINUS, MULTIPLY, OR, OTHERWISE, PLUS, ROUND, SAME, STORE, SUBSTR, SUBSTR_OF, SUBTRACT, TEST,
+    UNEQUAL,
 )
 
 cdef enum What:
@@ -24,6 +25,7 @@ cdef enum What:
     NUMBER
     REAL
     TRUTH
+    TEXT
     ERROR
 
 cdef struct Cell:
@@ -32,6 +34,10 @@ cdef struct Cell:
     int64_t id
     Number number
     double real
+    const uint8_t* text
+    int64_t length
+    const uint8_t* tag          # the language of a text
+    int64_t tag_length          # 0: without
 
 cdef enum Truth:
     FALSE = 0
@@ -43,10 +49,10 @@ cdef inline int effect(int operation) noexcept nogil:
     """By how many cells a stack grows."""
     if operation <= CONSTANT or operation == DOUBLE or operation == DEFINED:
         return 1
-    if operation == CHOOSE:
+    if operation == CHOOSE or operation == SUBSTR_OF:
         return -2
     if (ADD <= operation <= DIVIDE or EQUAL <= operation <= OR or STORE <= operation <= TEST
-            or SAME <= operation <= OTHERWISE):
+            or SAME <= operation <= OTHERWISE or CONTAINS <= operation <= SUBSTR):
         return -1
     return 0
 
@@ -68,7 +74,7 @@ cdef inline bint read_number(Cell* cell) noexcept nogil:
             return False
         else:
             cell.what = ERROR
-    elif cell.what == TRUTH:
+    elif cell.what == TRUTH or cell.what == TEXT:
         cell.what = ERROR
     return True
 
@@ -81,6 +87,8 @@ cdef inline int truth_of(const Cell* cell) noexcept nogil:
         return cell.real != 0 and not isnan(cell.real)
     if cell.what == NUMBER:
         return cell.number.mantissa != 0
+    if cell.what == TEXT:
+        return cell.length != 0
     if cell.what == ERROR or cell.id < 0:
         return FAILED
     if kind_of(cell.id) == BOOLEAN:
@@ -294,6 +302,8 @@ cdef inline bint test_kind(int operation, Cell* a) noexcept nogil:
     cdef int kind = BOOLEAN
     if a.what == ID:
         kind = kind_of(a.id)
+    elif a.what == TEXT:
+        kind = STRING
     elif a.what != TRUTH:
         kind = DECIMAL
     if has_no_value(a):

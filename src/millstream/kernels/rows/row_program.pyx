@@ -3,7 +3,7 @@
 A program is a list of (operation, argument), run for every row with a stack of cells (row_cells.pxd). COLUMN and CONSTANT
 push, and so does DOUBLE, whose argument are the bits of a double; the others take their operands from the stack and push
 their result (OTHERWISE the first operand that has a value; MEMBER whether the operand is one of the choices that its
-argument numbers), except STORE, which takes a result as the next computed column, and TEST, which takes a truth and drops
+argument numbers, MATCHES whether a Python function of a text says so), except STORE, which takes a result as the next computed column, and TEST, which takes a truth and drops
 the row unless it is true. Columns are numbered: the given ones first, then the computed ones in order.
 
 Not all that SPARQL knows has a kernel (typed literals outside of ids other than numbers, texts in order, numbers beyond 128
@@ -11,10 +11,6 @@ bits). Every expression therefore has a *definition* (definition.pyx), which the
 a step cannot tell, the definition gives the value of the whole expression. DEFINED pushes what a definition gives, for a
 part without any kernel; SKIP_IF_FALSE and SKIP_IF_TRUE go past as many steps as they say, so that an operand of && or ||
 is not asked for in vain.
-
-What programs do most has steps of its own, which nobody asks for: a test of a column and a constant number is tried at once
-before it is taken step by step, constants that are calculated with are numbers from the start, and a quotient that is
-rounded is divided once. Sums, differences and products of what is in ids are tried in words.
 """
 
 import cython
@@ -26,42 +22,34 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
 from millstream.kernels.dictionary.dictionary cimport Dictionary
-from millstream.kernels.dictionary.values cimport (
-    BOOLEAN, DECIMAL, MAX_SCALE, TYPED, compare_scaled, is_number, kind_of, make_id, mantissa_of, scale_of,
-)
+from millstream.kernels.dictionary.values cimport BOOLEAN, MAX_SCALE, TYPED, compare_scaled, is_number, kind_of, make_id, \
+    mantissa_of, scale_of
 from millstream.kernels.numbers.doubles cimport double_id, read_double
-from millstream.kernels.numbers.exact cimport divide_rounded
+from millstream.kernels.numbers.exact cimport Number, divide_rounded
 from millstream.kernels.numbers.long_numbers cimport read_long_number
 from millstream.kernels.numbers.number_ids cimport MOST_SHORT, number_id, short_id, strip_zeros
 from millstream.kernels.numbers.words cimport Word, add_words, multiply_words, read_word, subtract_words, word_of_number
-from millstream.kernels.rows.definition cimport Definition
+from millstream.kernels.rows.definition cimport Definition, TextTest
 from millstream.kernels.rows.row_cells cimport (
-    ERROR, FAILED, FALSE, ID, NUMBER, REAL, TRUE, TRUTH, UNKNOWN, Cell, apply_function, calculate, choose, compare_cells,
-    connect, effect, has_no_value, holds, invert, is_outside, is_same, put_truth, test_kind, truth_of,
+    ERROR, FAILED, FALSE, ID, NUMBER, REAL, TEXT, TRUE, TRUTH, UNKNOWN, Cell, apply_function, calculate, choose,
+    compare_cells, connect, effect, has_no_value, holds, invert, is_outside, is_same, put_truth, read_number, test_kind,
+    truth_of,
 )
+from millstream.kernels.rows.row_dates cimport take_part
 from millstream.kernels.rows.row_operations cimport (
-    ABS, ADD, BOUND, CEIL, CHOOSE, COLUMN, CONSTANT, DEFINED, DIVIDE, DOUBLE, EQUAL, FLOOR, GREATER_OR_EQUAL, IS_BLANK,
-    IS_IRI, IS_LITERAL, IS_NUMERIC, MEMBER, MINUS, MULTIPLY, NOT, OTHERWISE, PLUS, ROUND, SAME, SKIP_IF_FALSE, SKIP_IF_TRUE,
-    STORE, SUBTRACT, TEST,
+    ABS, ADD, BOUND, CEIL, CHOOSE, COLUMN, CONCAT, CONSTANT, CONTAINS, DAY, DEFINED, DIVIDE, DOUBLE, EQUAL, FLOOR,
+    GREATER_OR_EQUAL, HOURS, IS_BLANK, IS_IRI, IS_LITERAL, IS_NUMERIC, LANG, LCASE, MATCHES, MEMBER, MINUS, MINUTES, MONTH,
+    NOT, OTHERWISE, PLUS, ROUND, SAME, SECONDS, SKIP_IF_FALSE, SKIP_IF_TRUE, STORE, STR, STRAFTER, STRBEFORE, STRENDS, STRLEN,
+    STRSTARTS, SUBSTR, SUBSTR_OF, SUBTRACT, TEST, UCASE, UNEQUAL, YEAR,
+)
+from millstream.kernels.rows.row_steps cimport (
+    CALCULATED, IN_WORDS, NUMERAL, ROUNDED_QUOTIENT, SHORTCUT, SKIPPED, Step, link, shorten,
+)
+from millstream.kernels.rows.row_texts cimport (
+    compare_texts, concatenate, cut, fold_case, is_string, measure, read_language, read_string, search, spell, text_id,
 )
 
 cnp.import_array()
-
-
-cdef inline bint is_numeral(const Step* step) noexcept nogil:
-    return step.operation == CONSTANT and is_number(step.argument) and scale_of(step.argument) <= MAX_SCALE
-
-
-cdef inline bint is_operand(const Step* step) noexcept nogil:
-    return step.operation == COLUMN or is_numeral(step)
-
-
-cdef inline Number number_of_id(int64_t term_id) noexcept nogil:
-    cdef Number number
-    number.mantissa = mantissa_of(term_id)
-    number.scale = scale_of(term_id)
-    number.decimal = kind_of(term_id) == DECIMAL
-    return number
 
 
 cdef inline int order_beside(int64_t term_id, const Number* number) noexcept nogil:
@@ -78,12 +66,15 @@ cdef class RowProgram:
     bound.
     """
 
-    def __cinit__(self, Dictionary dictionary not None, int width, steps, outputs, definitions=(), choices=()):
+    def __cinit__(self, Dictionary dictionary not None, int width, steps, outputs, definitions=(), choices=(), tests=(),
+                  int64_t most_bytes=0):
         cdef int depth = 0, deepest = 0, stored = 0, most = 0, i
         cdef Definition definition
         self.dictionary = dictionary
         self.width = width
         self.definitions = tuple(definitions)
+        self.tests = tuple(tests)
+        self.arena.most = most_bytes
         self.choices = tuple([np.unique(np.asarray(ids, np.int64)) for ids in choices])
         self.steps_count = len(steps)
         self.outputs_count = len(outputs)
@@ -125,12 +116,14 @@ cdef class RowProgram:
         cdef int operation = step.operation, i
         cdef int64_t argument = step.argument
         cdef bint ends = operation == STORE or operation == TEST
-        if not COLUMN <= operation <= SKIP_IF_TRUE:
+        if not COLUMN <= operation <= SECONDS:
             raise ValueError(f"there is no operation {operation}")
         if depth + effect(operation) < (0 if ends else 1) or (ends and depth != 1):
             raise ValueError(f"operation {operation} takes more than there is, or leaves something")
         if operation == COLUMN and not 0 <= argument < self.width + stored:
             raise ValueError(f"there is no column {argument} among {self.width + stored}")
+        if operation == MATCHES and not 0 <= argument < len(self.tests):
+            raise ValueError(f"there is no test {argument} among {len(self.tests)}")
         if operation == MEMBER and not 0 <= argument < len(self.choices):
             raise ValueError(f"there is no list of choices {argument} among {len(self.choices)}")
         if SKIP_IF_FALSE <= operation <= SKIP_IF_TRUE and not 0 < argument < self.steps_count:
@@ -146,69 +139,26 @@ cdef class RowProgram:
 
     def __dealloc__(self):
         free(self.asked)
+        free(self.arena.bytes)
         free(self.steps)
         free(self.outputs)
         free(self.computed)
         free(self.stack)
 
     cdef int make_short(self) except -1:
-        """Puts a shortcut before each test of a column and a number, and reads numbers that are calculated with."""
+        """Has what programs do most done in fewer steps (row_steps.pxd)."""
         cdef Step* steps = <Step*>calloc(2 * self.steps_count + 1, sizeof(Step))
-        cdef int* place_of = <int*>calloc(self.steps_count + 1, sizeof(int))    # of each step, among the new ones
-        cdef Step* step
-        cdef int i, left, size = 0
+        cdef int* place_of = <int*>calloc(self.steps_count + 1, sizeof(int))
         if steps == NULL or place_of == NULL:
             free(steps)
             free(place_of)
             raise MemoryError
-        for i in range(self.steps_count):
-            step = self.steps + i
-            left = self.steps_count - i
-            place_of[i] = size
-            if step.operation == ROUND and i and steps[size - 1].operation == DIVIDE:
-                steps[size - 1].operation = ROUNDED_QUOTIENT
-                continue
-            if left >= SKIPPED and step.operation == COLUMN and is_numeral(step + 1) and \
-                    EQUAL <= step[2].operation <= GREATER_OR_EQUAL and step[3].operation == TEST:
-                steps[size].operation = SHORTCUT
-                steps[size].argument = step.argument
-                steps[size].meant = step[2].operation
-                steps[size].number = number_of_id(step[1].argument)
-                size += 1
-            if left >= CALCULATED and ADD <= step[2].operation <= MULTIPLY and is_operand(step) and \
-                    is_operand(step + 1) and (step.operation == COLUMN or step[1].operation == COLUMN):
-                steps[size].operation = IN_WORDS
-                steps[size].meant = step[2].operation
-                steps[size].argument = step.argument if step.operation == COLUMN else -1
-                steps[size].other = step[1].argument if step[1].operation == COLUMN else -1
-                if step.operation != COLUMN or step[1].operation != COLUMN:
-                    steps[size].number = number_of_id((step + (step.operation == COLUMN)).argument)
-                size += 1
-            steps[size] = step[0]
-            # The operands of a calculation: what stands right before it, and what stands before a column.
-            if is_numeral(step) and ((left > 1 and ADD <= step[1].operation <= DIVIDE) or (
-                    left > 2 and step[1].operation == COLUMN and ADD <= step[2].operation <= DIVIDE)):
-                steps[size].operation = NUMERAL
-                steps[size].number = number_of_id(step.argument)
-            size += 1
-        place_of[self.steps_count] = size
+        shorten(self.steps, self.steps_count, steps, place_of)
+        link(steps, self.steps_count, place_of)
         free(self.steps)
         self.steps = steps
-        self.link(place_of)
-        self.steps_count = size
+        self.steps_count = place_of[self.steps_count]
         free(place_of)
-        return 0
-
-    cdef int link(self, const int* place_of) except -1:
-        """Has each step know where its expression ends, and those that skip how many of the new steps that are."""
-        cdef int i, at, end = 0
-        for i in reversed(range(self.steps_count)):
-            for at in reversed(range(place_of[i], place_of[i + 1])):
-                if self.steps[at].operation == STORE or self.steps[at].operation == TEST:
-                    end = at
-                self.steps[at].end = end
-                if SKIP_IF_FALSE <= self.steps[at].operation <= SKIP_IF_TRUE:
-                    self.steps[at].argument = place_of[i + 1 + self.steps[at].argument] - place_of[i] - 1
         return 0
 
     cdef int64_t define(self, int64_t number, int64_t** columns, int64_t row) except -2:
@@ -247,7 +197,7 @@ cdef class RowProgram:
             one = cell[0]
             other.what = ID
             other.id = choices[i]
-            if not compare_cells(EQUAL, &one, &other):
+            if not self.compare(EQUAL, &one, &other):
                 return False
             if one.what == TRUTH and one.truth == TRUE:
                 put_truth(cell, TRUE)
@@ -255,6 +205,59 @@ cdef class RowProgram:
             failed |= one.what == ERROR
         put_truth(cell, FAILED if failed else FALSE)
         return True
+
+    cdef bint compare(self, int operation, Cell* a, Cell* b) except -1:
+        """Makes the truth of a comparison, whether that can be told."""
+        cdef bint ordered = operation > UNEQUAL
+        if not (a.what == TEXT or b.what == TEXT or (ordered and is_string(a) and is_string(b))):
+            return compare_cells(operation, a, b)
+        if has_no_value(a) or has_no_value(b):
+            a.what = ERROR
+            return True
+        if is_outside(a) or is_outside(b):
+            return False
+        if not is_string(a) or not is_string(b):
+            # A string is no other term, and has no place in any other order.
+            put_truth(a, FAILED if ordered else operation == UNEQUAL)
+            return True
+        if not read_string(self.dictionary, &self.arena, a) or not read_string(self.dictionary, &self.arena, b):
+            return False
+        compare_texts(operation, a, b)
+        return True
+
+    cdef bint apply_to_text(self, int operation, int64_t argument, Cell* cell) except -1:
+        """Makes the result of a function of one term or text, whether that can be told."""
+        if operation == STR:
+            return spell(self.dictionary, &self.arena, cell)
+        if operation == LANG:
+            return read_language(self.dictionary, &self.arena, cell)
+        if not read_string(self.dictionary, &self.arena, cell):
+            return False
+        if operation == STRLEN:
+            measure(cell)
+        elif operation != MATCHES:
+            return fold_case(operation, &self.arena, cell)
+        elif cell.what == TEXT:
+            put_truth(cell, (<TextTest?>self.tests[argument]).truth(
+                cell.text, cell.length, not self.arena.bytes <= cell.text < self.arena.bytes + self.arena.room))
+        return True
+
+    cdef bint connect_texts(self, int operation, Cell* a, Cell* b) except -1:
+        """Makes the result of a function of two texts, whether that can be told."""
+        if not read_string(self.dictionary, &self.arena, a) or not read_string(self.dictionary, &self.arena, b):
+            return False
+        if operation == CONCAT:
+            return concatenate(&self.arena, a, b)
+        search(operation, a, b)
+        return True
+
+    cdef bint take_substring(self, Cell* text, bint has_count) except -1:
+        """Makes SUBSTR of a text and one or two numbers behind it, whether that can be told."""
+        if not read_string(self.dictionary, &self.arena, text) or not read_number(text + 1):
+            return False
+        if has_count and not read_number(text + 2):
+            return False
+        return cut(text, text + 1, text + 2 if has_count else NULL)
 
     cdef int resolve(self, Cell* cell) except -1:
         """Makes a number of the id of a double or of a long number; `is_outside` says where that is worth a call."""
@@ -265,7 +268,7 @@ cdef class RowProgram:
         return 0
 
     cdef int store(self, Cell* cell) except -1:
-        """Takes a result as the next computed column, unless it has more digits than are spelled here."""
+        """Takes a result as the next computed column, unless it is not spelled here."""
         cdef int64_t term_id = -1
         if cell.what == ID:
             term_id = cell.id
@@ -273,6 +276,10 @@ cdef class RowProgram:
             term_id = make_id(BOOLEAN, cell.truth)
         elif cell.what == REAL:
             term_id = double_id(self.dictionary, cell.real)
+        elif cell.what == TEXT:
+            term_id = text_id(self.dictionary, &self.arena, cell)
+            if term_id < 0:
+                return False
         elif cell.what == NUMBER and cell.number.scale == 0 and -MOST_SHORT < cell.number.mantissa < MOST_SHORT:
             term_id = short_id(<int64_t>cell.number.mantissa, cell.number.decimal)
         elif cell.what == NUMBER:
@@ -314,6 +321,7 @@ cdef class RowProgram:
         cdef bint decided
         cdef int64_t term_id
         self.stored = 0
+        self.arena.used = 0
         while step < end:
             operation = step.operation
             decided = True
@@ -398,6 +406,16 @@ cdef class RowProgram:
                 if is_outside(top):
                     self.resolve(top)
                 decided = self.is_member(step.argument, top)
+            elif operation in (STR, LANG, STRLEN, LCASE, UCASE, MATCHES):
+                decided = self.apply_to_text(operation, step.argument, top)
+            elif operation in (CONTAINS, STRSTARTS, STRENDS, STRBEFORE, STRAFTER, CONCAT):
+                top -= 1
+                decided = self.connect_texts(operation, top, top + 1)
+            elif operation in (SUBSTR, SUBSTR_OF):
+                top -= 1 if operation == SUBSTR else 2
+                decided = self.take_substring(top, operation == SUBSTR_OF)
+            elif operation in (YEAR, MONTH, DAY, HOURS, MINUTES, SECONDS):
+                decided = take_part(operation, top)
             elif operation in (SKIP_IF_FALSE, SKIP_IF_TRUE):
                 truth = truth_of(top)
                 if truth == (FALSE if operation == SKIP_IF_FALSE else TRUE):
@@ -412,7 +430,7 @@ cdef class RowProgram:
                 if operation <= DIVIDE:
                     decided = calculate(operation, top, top + 1)
                 elif operation <= GREATER_OR_EQUAL:
-                    decided = compare_cells(operation, top, top + 1)
+                    decided = self.compare(operation, top, top + 1)
                 else:
                     decided = connect(operation, top, top + 1)
             if not decided:

@@ -30,7 +30,7 @@ class Bounds:
         self.value_bytes = limits.value_bytes
         self._digits = min(max(limits.value_bytes, _FEW_DIGITS), MOST_DIGITS)
         self.refused = 0
-        """How many values were not made. Equal rows of a batch are one."""
+        """How many values were not made."""
 
     def refuse(self) -> NoReturn:
         self.refused += 1

@@ -39,6 +39,20 @@ class Evaluator:
         """Writes a program over columns of these variables; of what is none, nothing is asked."""
         return ProgramWriter(self, variables)
 
+    def regex(self, pattern: str, flags: str = "") -> Callable[[str], bool | None]:
+        """Whether texts match, None for an error; raises ExpressionError for a pattern that is none."""
+        from millstream.operators.expressions.regex import regex  # With RE2, which most queries do without.
+
+        compiled, bounds = regex.compiled(pattern, flags), self.bounds
+
+        def matches(text: str) -> bool | None:
+            try:
+                return compiled.matches(text, bounds)
+            except ExpressionError:
+                return None
+
+        return matches
+
     def definition(
         self, expression: a.Expression, variables: Sequence[Variable], *, truth: bool = False
     ) -> Callable[[tuple[int, ...]], int]:

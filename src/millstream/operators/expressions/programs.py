@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from pyoxigraph import Literal, NamedNode, Variable
 
 from millstream.kernels.dictionary.kinds import KIND_SHIFT, Kind
-from millstream.kernels.rows.definition import Definition
+from millstream.kernels.rows.definition import Definition, TextTest
 from millstream.kernels.rows.row_operations import Operation
 from millstream.kernels.rows.row_program import RowProgram
 from millstream.language import algebra as a
 from millstream.language.scope import mentioned
-from millstream.operators.expressions.values.values import DOUBLE, read_term
+from millstream.operators.expressions.values.values import DOUBLE, XSD, ExpressionError, read_term
 
 if TYPE_CHECKING:
     from millstream.operators.expressions.evaluator import Evaluator
@@ -46,8 +46,16 @@ _FUNCTIONS = {
     "ISNUMERIC": Operation.IS_NUMERIC,
     "ISURI": Operation.IS_IRI,
     "ROUND": Operation.ROUND,
+    **{name: Operation[name] for name in ("STR", "LANG", "STRLEN", "LCASE", "UCASE")},
+    **{name: Operation[name] for name in ("YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS")},
+}
+_OF_TWO = {
+    "SAMETERM": Operation.SAME,
+    **{name: Operation[name] for name in ("CONTAINS", "STRSTARTS", "STRENDS", "STRBEFORE", "STRAFTER", "SUBSTR")},
 }
 
+_ASKED = (Operation.DEFINED, Operation.MATCHES)
+"""Steps that call Python."""
 _MOST_COMPARED = 3
 """Choices of IN beyond which constants are looked up."""
 _MOST_CHOICES = 32
@@ -65,6 +73,7 @@ class ProgramWriter:
         self._steps: list[Step] = []
         self._definitions: list[Definition] = []
         self._choices: list[list[int]] = []
+        self._tests: list[TextTest] = []
         self.constants: list[int] = []
         """Ids that the steps mention. Whoever runs the program holds them."""
 
@@ -90,8 +99,16 @@ class ProgramWriter:
     def program(self, outputs: Sequence[Variable] = ()) -> RowProgram:
         """The program; the columns of these variables stay."""
         places = [self.places.get(v, -1) for v in outputs]
-        dictionary = self._evaluator.dictionary
-        return RowProgram(dictionary, self._width, self._steps, places, self._definitions, self._choices)
+        return RowProgram(
+            self._evaluator.dictionary,
+            self._width,
+            self._steps,
+            places,
+            self._definitions,
+            self._choices,
+            self._tests,
+            most_bytes=self._evaluator.bounds.value_bytes,
+        )
 
     # Definitions
 
@@ -125,12 +142,12 @@ class ProgramWriter:
                 self._replace(start, expression)
 
     def _connect(self, left: a.Expression, right: a.Expression, operation: int, skip: int) -> None:
-        """Of `&&` and `||` a definition is not asked for a second operand that would decide nothing."""
+        """Of `&&` and `||` Python is not asked for a second operand that would decide nothing."""
         self._write(left)
         start = len(self._steps)
         self._write(right)
         self._steps.append((operation, 0))
-        if any(step[0] == Operation.DEFINED for step in self._steps[start:]):
+        if any(step[0] in _ASKED for step in self._steps[start:]):
             self._steps.insert(start, (skip, len(self._steps) - start))
 
     def _compile(self, expression: a.Expression) -> bool:
@@ -139,9 +156,6 @@ class ProgramWriter:
             case a.Arithmetic(operator, left, right):
                 return self._both(left, right, _ARITHMETIC[operator])
             case a.Comparison(operator, left, right):
-                # Texts have an order that is not in their ids: no row would be decided.
-                if operator not in ("=", "!=") and (_is_text(left) or _is_text(right)):
-                    return False
                 return self._both(left, right, _COMPARISONS[operator])
             case a.And(left, right):
                 return self._both(left, right, Operation.AND)
@@ -157,8 +171,14 @@ class ProgramWriter:
                 return self._member(operand, choices)
             case a.FunctionCall(str() as function, (operand,)) if function in _FUNCTIONS:
                 return self._one(operand, _FUNCTIONS[function])
-            case a.FunctionCall("SAMETERM", (left, right)):
-                return self._both(left, right, Operation.SAME)
+            case a.FunctionCall(str() as function, (left, right)) if function in _OF_TWO:
+                return self._both(left, right, _OF_TWO[function])
+            case a.FunctionCall("SUBSTR", (text, start, length)):
+                return self._compile(text) and self._both(start, length, Operation.SUBSTR_OF)
+            case a.FunctionCall("CONCAT", (first, *others)) if others:
+                return self._compile(first) and all(self._one(other, Operation.CONCAT) for other in others)
+            case a.FunctionCall("REGEX", (text, *constants)):
+                return self._matches(text, constants)
             case a.FunctionCall("IF", (condition, then, otherwise)):
                 return self._compile(condition) and self._chosen((then, otherwise), (Operation.CHOOSE,))
             case a.FunctionCall("COALESCE", choices) if choices:
@@ -182,10 +202,16 @@ class ProgramWriter:
         return self._compile(left) and self._one(right, operation)
 
     def _chosen(self, choices: tuple[a.Expression, ...], operations: tuple[int, ...]) -> bool:
-        """All choices, and what chooses; a double that is chosen keeps its spelling, which a program does not know."""
+        """All choices, and what chooses; a double that is chosen keeps its spelling, which a program does not know.
+
+        All are computed, so none may be work for Python.
+        """
+        start = len(self._steps)
         for choice in choices:
             if not self._compile(choice) or self._steps[-1][0] == Operation.DOUBLE:
                 return False
+        if any(step[0] in _ASKED for step in self._steps[start:]):
+            return False
         self._steps += [(operation, 0) for operation in operations]
         return True
 
@@ -207,6 +233,19 @@ class ProgramWriter:
                 self._steps.append((Operation.OR, 0))
         return True
 
+    def _matches(self, text: a.Expression, constants: Sequence[a.Expression]) -> bool:
+        """REGEX with a pattern, and flags, that are known."""
+        texts = [c.value for c in constants if isinstance(c, Literal) and c.datatype.value == XSD + "string"]
+        if len(texts) < len(constants) or not self._compile(text):
+            return False
+        try:
+            test = self._evaluator.regex(*texts)
+        except ExpressionError:  # A pattern that is none fails for every row.
+            return False
+        self._steps.append((Operation.MATCHES, len(self._tests)))
+        self._tests.append(TextTest(self._evaluator.dictionary, test))
+        return True
+
     def _term_id(self, constant: NamedNode | Literal) -> int:
         return self._evaluator.dictionary.encode_one(str(constant))
 
@@ -226,10 +265,6 @@ class ProgramWriter:
 def _is_outside(term_id: int) -> bool:
     """Whether an id is of a typed literal in the dictionary."""
     return term_id >> KIND_SHIFT == Kind.TYPED
-
-
-def _is_text(expression: a.Expression) -> bool:
-    return isinstance(expression, Literal) and (bool(expression.language) or str(expression).endswith('"'))
 
 
 def is_leaf(expression: a.Expression) -> bool:
