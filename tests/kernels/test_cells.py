@@ -1,4 +1,6 @@
-"""Rows of tables: cells where they lie in memory, against the same text line by line; repeats in elements against sets."""
+"""Rows of tables: cells where they lie in memory, against the same text line by line; elements against lists of them, and
+repeats in them against sets.
+"""
 
 import random
 
@@ -6,7 +8,7 @@ import numpy as np
 import pytest
 
 from millstream.kernels.dictionary.dictionary import Dictionary
-from millstream.kernels.matching.repeats import repeats
+from millstream.kernels.matching.repeats import element_places, repeats
 from millstream.kernels.scanning.table_scanner import TableScanner
 
 SUBJECTS = ["<http://a/1>", "<http://a/2>", "_:b", "<http://a/#é>"]
@@ -108,3 +110,25 @@ def test_repeats_are_of_triples():
         repeats(np.zeros(3, np.int64), np.zeros((2, 3), np.int64))
     with pytest.raises(ValueError, match="2 rows of 3 columns"):
         repeats(np.zeros(2, np.int64), np.zeros((2, 2), np.int64))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_places_are_those_of_the_elements_that_rows_make_up(seed):
+    chance = random.Random(seed)
+    elements = [(chance.randrange(-3, 3), chance.choice((1, 1, 2, 10))) for _ in range(chance.choice((0, 1, 5, 40)))]
+    times = [at_ms for at_ms, size in elements for _ in range(size)]
+    begins = [row == 0 for _, size in elements for row in range(size)]
+    found = element_places(np.array(begins, np.uint8), np.array(times, np.int64))
+    expected = [place for place, (_, size) in enumerate(elements) for _ in range(size)]
+    assert [column.tolist() for column in found] == [expected, [a for a, _ in elements], [size for _, size in elements]]
+    inner = [row for row, begin in enumerate(begins) if not begin]
+    if inner:
+        times[chance.choice(inner)] += 1
+        assert element_places(np.array(begins, np.uint8), np.array(times, np.int64)) is None
+
+
+def test_rows_without_an_element_are_refused():
+    with pytest.raises(ValueError, match="begins no element"):
+        element_places(np.zeros(1, np.uint8), np.zeros(1, np.int64))
+    with pytest.raises(ValueError, match="2 rows, but 1 times"):
+        element_places(np.ones(2, np.uint8), np.zeros(1, np.int64))

@@ -46,7 +46,7 @@ class Core(Processing):
         self.options = options
         self.dictionary = Dictionary()
         self.graphs = {None: self.new_graph()}
-        self.counts = {"changes": 0, "late": 0, "rejected": 0}
+        self.counts = {"late": 0, "rejected": 0}
         self.value_bounds = Bounds(options.limits)
         self.lock = RLock()
         self.on_begun: Callable[[int], None] = lambda at_ms: None
@@ -66,6 +66,7 @@ class Core(Processing):
             "elements": sum(s.elements for s in streams),
             "triples": sum(s.triples for s in streams),
             "kept": sum(s.kept for s in streams),
+            "changes": self.changes,
             **self.counts,
             "refused": self.value_bounds.refused,
         }
@@ -186,7 +187,7 @@ class Core(Processing):
         concerned: list[GraphRouter] = []
         for edits in batch.edits():
             effective = self.graph(edits.graph).change_where(edits.triples, edits.op, edits.ticks)
-            self.counts["changes"] += len(effective)
+            self.changes += len(effective)
             if len(effective):
                 readers = self.readers_of(edits.graph)
                 concerned.append(readers)
@@ -274,7 +275,7 @@ class Core(Processing):
             "graphs": [(name, graph.triples()) for name, graph in self.graphs.items()],
             "streams": [(s.iri, s.elements, s.triples, s.kept) for s in self.streams.values()],
             "before": self.before,
-            "counts": self.counts,
+            "counts": {"changes": self.changes, **self.counts},
             "refused": self.value_bounds.refused,
             **self.registry.dump(),
         }
@@ -309,5 +310,6 @@ class Core(Processing):
         self.registry.load(state)
         for stream in self.streams.values():
             self._summarise(stream)
+        self.changes = stored.whole(state["counts"]["changes"], 0, MOST_MS)
         self.counts = {name: stored.whole(state["counts"][name], 0, MOST_MS) for name in self.counts}
         self.value_bounds.refused = stored.whole(state["refused"], 0, MOST_MS)

@@ -104,7 +104,7 @@ class SourceInput:
 
     def _in_stretches(self, stream: Stream, columns: Columns, at_ms: Ids) -> None:
         """Elements as they come: those in time order together, those that are not taken by themselves."""
-        held = columns.triples.ravel()[:0]
+        held = columns.triples[:0].ravel()
         try:
             for first, last, taken in self._ordering.stretches(at_ms):
                 if last - first < columns.elements and not len(held):

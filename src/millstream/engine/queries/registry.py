@@ -204,7 +204,7 @@ class Registry:
     def _era(self) -> int:
         """The number of the time since which nothing has happened to anybody."""
         core = self._core
-        now = core.before, core.counts["changes"], sum(stream.elements for stream in core.streams.values())
+        now = core.before, core.changes, sum(stream.elements for stream in core.streams.values())
         if now != self._last:
             self._last = now
             self._eras += 1
@@ -216,7 +216,7 @@ class Registry:
         """What changes as soon as anything happens that a query with windows could see."""
         core = self._core
         streams = sorted({window.stream.value for window in query.query.windows})
-        return core.before, core.counts["changes"], tuple(core.known_stream(iri).elements for iri in streams)
+        return core.before, core.changes, tuple(core.known_stream(iri).elements for iri in streams)
 
     def _join(self, query: ContinuousQuery, shape: Shape) -> bool:
         """Lets a query join those of its shape, if there are any that it can join."""

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from millstream.ingest.columns import Columns
 from millstream.kernels.dictionary.dictionary import Dictionary
-from millstream.kernels.matching.repeats import repeats
+from millstream.kernels.matching.repeats import element_places, repeats
 from millstream.kernels.scanning.summary import Summary
 from millstream.kernels.scanning.table_scanner import TableScanner
 from millstream.rdf.times import MAX_MS, MIN_MS
@@ -26,12 +26,13 @@ Cells: TypeAlias = tuple[npt.NDArray[np.int32] | npt.NDArray[np.int64], memoryvi
 
 @dataclass(frozen=True, slots=True)
 class CleanTable:
-    """The cells of s, p and o; for each row its element's place, for each element its time."""
+    """The cells of s, p and o; for each row its element's place, for each element its time and its number of rows."""
 
     cells: list[Cells]
     rows: int
     element: npt.NDArray[np.int64]
     at_ms: npt.NDArray[np.int64]
+    sizes: npt.NDArray[np.int64]
 
 
 def clean_table(table: object) -> CleanTable | None:
@@ -48,14 +49,14 @@ def clean_table(table: object) -> CleanTable | None:
         return None
     if pa.types.is_nested(table.schema.field(names[-1]).type) or pa.types.is_uint64(table["at_ms"].type):
         return None
-    times = table["at_ms"].cast(pa.int64()).to_numpy()
-    first = first_rows(table)
-    element = np.cumsum(first) - 1
-    at_ms = times[first]
-    if at_ms.min() < MIN_MS or at_ms.max() > MAX_MS or (times != at_ms[element]).any():
+    found = element_places(first_rows(table).view(np.uint8), table["at_ms"].cast(pa.int64()).to_numpy())
+    if found is None:
         return None
-    cells = [found for text in texts if (found := _cells(text)) is not None]
-    return CleanTable(cells, table.num_rows, element, at_ms) if len(cells) == len(texts) else None
+    element, at_ms, sizes = found
+    if at_ms.min() < MIN_MS or at_ms.max() > MAX_MS:
+        return None
+    cells = [cell for text in texts if (cell := _cells(text)) is not None]
+    return CleanTable(cells, table.num_rows, element, at_ms, sizes) if len(cells) == len(texts) else None
 
 
 def largest_time(table: pa.Table | pa.RecordBatch) -> int | None:
@@ -117,9 +118,9 @@ def table_columns(
         return Columns(table, found.index, size, clean.at_ms)
     # Repeats within an element are one triple: the first of each stays.
     element = clean.element[found.index]
-    sizes = np.bincount(clean.element, minlength=size)
+    sizes = clean.sizes
     repeat = repeats(element, table)
     if repeat.any():
-        sizes -= np.bincount(element[repeat], minlength=size)
+        sizes = sizes - np.bincount(element[repeat], minlength=size)
         table, element = table[~repeat], element[~repeat]
     return Columns(table, element, size, clean.at_ms, sizes)

@@ -30,6 +30,7 @@ cdef class Processing:
     cdef public int64_t before          # all ticks before this one have passed
     cdef public dict streams
     cdef public dict graphs
+    cdef public int64_t changes         # triples that really entered or left a graph
     cdef public dict counts
     cdef dict graph_readers
     cdef public list repeating          # runs that answer anew by time alone

@@ -26,6 +26,7 @@ class Processing:
     before: int
     streams: dict[str, Stream]
     graphs: dict[str | None, Any]
+    changes: int
     counts: dict[str, int]
     repeating: list[Any]
     derives: bool

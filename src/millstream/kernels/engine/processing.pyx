@@ -7,6 +7,7 @@ engine.
 """
 
 from libc.stdint cimport int64_t
+from libc.string cimport memchr
 
 from millstream.kernels.engine.event_order cimport EventOrder
 from millstream.kernels.engine.routing cimport GraphRouter, StreamRouter
@@ -14,6 +15,9 @@ from millstream.kernels.matching.elements cimport Elements, Intake, single
 from millstream.kernels.scanning.scanner cimport Scanner
 from millstream.kernels.windows.triple_set cimport TripleSet
 from millstream.kernels.windows.window cimport tick_of
+
+cdef extern from "Python.h":
+    const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
 
 cdef enum:
     HOUSEKEEPING_EVERY = 4096
@@ -127,7 +131,7 @@ cdef class Processing:
         cdef Intake effective = self.graph(graph).changed(triples, 1 if insert else -1, at_tick)
         if effective.size == 0:
             return 0
-        self.counts["changes"] += effective.size
+        self.changes += effective.size
         self.readers_of(graph).take(effective, 1 if insert else -1, at_tick)
         if self.derives:
             self.process_derived()
@@ -269,6 +273,26 @@ cdef class Entrance:
 
     cdef tuple text_of(self, triples):
         """N-Triples of what a caller passed, and the scope of its blank nodes."""
-        if type(triples) is str and "_:" not in <str>triples:
+        if type(triples) is str and not may_have_labels(triples):
             return triples, ""
         return self.encoder.text_of(triples)
+
+
+cdef bint may_have_labels(str text) except -1:
+    """Whether blank nodes may be in a text."""
+    cdef Py_ssize_t size = 0
+    cdef const char *at
+    cdef const char *end
+    try:
+        at = PyUnicode_AsUTF8AndSize(text, &size)
+    except UnicodeEncodeError:
+        return "_:" in text
+    end = at + size
+    while True:
+        at = <const char *>memchr(at, c'_', end - at)
+        if at == NULL:
+            return False
+        at += 1
+        # A string ends with a zero.
+        if at[0] == c':':
+            return True

@@ -1,6 +1,6 @@
-"""Triples that have come before in their element.
+"""Rows of elements that follow each other: which element each is of, and triples that have come before in theirs.
 
-Few of them are compared with each other; beyond that a table has, by hash, the place of each that came first, counted from
+Few triples are compared with each other; beyond that a table has, by hash, the place of each that came first, counted from
 one within its element. It is cleared before the next element.
 """
 
@@ -69,3 +69,27 @@ def repeats(const int64_t[:] element, const int64_t[:, :] triples):
             first = last
         growing_close(&room)
     return found
+
+
+def element_places(const uint8_t[::1] begins, const int64_t[:] times):
+    """For each row the place of its element, for each element its time and how many rows it has. `begins` says of each row
+    whether an element begins there, as one does at the first. None if the rows of an element differ in time.
+    """
+    cdef int64_t n = begins.shape[0], row, at = -1, count = 0
+    if times.shape[0] != n:
+        raise ValueError(f"{n} rows, but {times.shape[0]} times")
+    if n and not begins[0]:
+        raise ValueError("the first row begins no element")
+    for row in range(n):
+        count += begins[row] != 0
+    places, starts, sizes = np.empty(n, np.int64), np.empty(count, np.int64), np.zeros(count, np.int64)
+    cdef int64_t[::1] place = places, start = starts, size = sizes
+    for row in range(n):
+        if begins[row]:
+            at += 1
+            start[at] = times[row]
+        elif times[row] != start[at]:
+            return None
+        place[row] = at
+        size[at] += 1
+    return places, starts, sizes

@@ -70,8 +70,9 @@ cdef class Scanner:
     cdef const uint8_t *scan_o(self, const uint8_t *p, const uint8_t *end, Fault *fault) noexcept nogil
     cdef Recent *recent_p(self) noexcept nogil
     cdef int64_t remember_p(self) noexcept nogil
+    cdef bint stays(self, const uint8_t *bytes) noexcept nogil
     cdef int64_t encode(self, Term *term) noexcept nogil
     cdef bint end_block(self) noexcept nogil
     cdef bint add_row(self, bint graph) noexcept nogil
-    cdef int grow(self) except -1
+    cdef int grow(self, int64_t least=*) except -1
     cdef tuple explain(self, const uint8_t *start, const uint8_t *stop, Fault *fault)

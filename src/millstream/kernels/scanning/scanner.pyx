@@ -5,7 +5,7 @@ is handed to `scan_lines` always ends with a line end, which no term can contain
 `byte_classes`); an incomplete last line waits in `carry`. Input is read in place.
 
 Columns, one row a kept statement: s, p, o, g (-1: the default graph), index (the statement's place among all valid ones,
-from 0), line (from 1) and sign, which only a `PatchScanner` writes. They lie in growing arrays here and are copied once,
+from 0), line (from 1) and sign, which only a `PatchScanner` sets. They lie in growing arrays here and are copied once,
 when a call returns.
 
 Repeats are cheap: an IRI equal to the last subject is not looked at again, and p is found in a small table of recent ones.
@@ -430,6 +430,10 @@ cdef class Scanner:
             self.last_p.epoch = self.dictionary.epoch
         return term_id
 
+    cdef bint stays(self, const uint8_t *bytes) noexcept nogil:
+        """Whether bytes of a term stay where they are until its block ends."""
+        return self.text_begin <= bytes < self.text_end
+
     cdef int64_t encode(self, Term *term) noexcept nogil:
         """The id of a term, or a reference; blank nodes get the scope in front of their label. -1 without memory."""
         cdef int64_t term_id
@@ -440,7 +444,7 @@ cdef class Scanner:
             memcpy(term.text.data + 2, self.scope, self.scope_length)
             memcpy(term.text.data + 2 + self.scope_length, term.bytes + 2, term.length - 2)
             return self.dictionary.intern(term.text.data, self.scope_length + term.length, BLANK)
-        if not self.text_begin <= term.bytes < self.text_end:
+        if not self.stays(term.bytes):
             # Its canonical bytes are overwritten by the next term.
             return self.dictionary.intern(term.bytes, term.length, term.kind)
         if term.kind == TYPED:
@@ -483,16 +487,17 @@ cdef class Scanner:
         self.columns[0][row] = self.s_id
         self.columns[1][row] = self.p_id
         self.columns[2][row] = self.o_id
-        self.columns[3][row] = g_id
         self.columns[4][row] = self.statements
         self.columns[5][row] = self.lines
         self.columns[6][row] = self.sign
+        if self.graphs:
+            self.columns[3][row] = g_id
         self.rows += 1
         self.kept += 1
         return self.block.count < TERMS or self.end_block()
 
-    cdef int grow(self) except -1:
-        cdef int64_t room = self.room * 2 + 256
+    cdef int grow(self, int64_t least=0) except -1:
+        cdef int64_t room = max(self.room * 2 + 256, least)
         cdef int64_t *column
         for i in range(COLUMNS):
             column = <int64_t *>realloc(self.columns[i], room * sizeof(int64_t))

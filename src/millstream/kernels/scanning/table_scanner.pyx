@@ -2,7 +2,8 @@
 
 Cells are compared where Arrow has them: one that repeats the s of the row before, or the p or o that came last where it
 stands, is not read again. Any other is copied, a line feed behind it, and scanned alone: so a cell is a term by the
-scanner's own rules if that ends where the cell does.
+scanner's own rules if that ends where the cell does. A term that is written as it is kept lies in the table as well, and
+waits there for its id.
 """
 
 import numpy as np
@@ -15,6 +16,10 @@ from millstream.kernels.dictionary.values cimport IRI
 from millstream.kernels.scanning.byte_classes cimport Buffer, reserve
 from millstream.kernels.scanning.grammar cimport NO_MEMORY, Fault
 from millstream.kernels.scanning.scanner cimport Recent, Scanner
+from millstream.kernels.scanning.term_block cimport begin_block
+
+cdef enum:
+    ROOM = 1 << 16              # rows that there is room for from the start
 
 
 cdef struct Cells:
@@ -46,6 +51,7 @@ cdef class TableScanner(Scanner):
     """Reads tables of s, p and o."""
 
     cdef Buffer copies[3]       # of the cells of s, p and o that were read last
+    cdef Cells cells_of[3]      # of the table that is being read
 
     def __dealloc__(self):
         cdef int c
@@ -61,12 +67,23 @@ cdef class TableScanner(Scanner):
         buffer.data[cell.length] = c'\n'
         return buffer.data
 
+    cdef bint stays(self, const uint8_t *bytes) noexcept nogil:
+        cdef int c
+        for c in range(3):
+            if self.cells_of[c].bytes <= bytes < self.cells_of[c].bytes + self.cells_of[c].size:
+                return True
+        return False
+
     cdef bint read_s(self, const Cells *cell, Fault *fault) noexcept nogil:
         cdef const uint8_t *p = self.copy(0, cell)
         if p == NULL:
             fault.reason = NO_MEMORY
             return False
-        return self.scan_s(p, p + cell.length + 1, fault) == p + cell.length
+        if self.scan_s(p, p + cell.length + 1, fault) != p + cell.length:
+            return False
+        if self.s.bytes == p:
+            self.s.bytes = cell.at
+        return True
 
     cdef bint read_p(self, const Cells *cell, Fault *fault) noexcept nogil:
         cdef Recent *expected = self.last_p.next if self.last_p != NULL else NULL
@@ -88,7 +105,7 @@ cdef class TableScanner(Scanner):
             self.o.kind = IRI
             self.o.bytes = recent.o
             self.o.length = recent.o_length
-            self.o_id = recent.o_id
+            self.o_id = recent.o_id if recent.o_id >= 0 or recent.block == self.block.number else -1
             return True
         p = self.copy(2, cell)
         if p == NULL:
@@ -98,15 +115,17 @@ cdef class TableScanner(Scanner):
             recent.text = -1
         if self.scan_o(p, p + cell.length + 1, fault) != p + cell.length:
             return False
-        if recent != NULL and self.o.bytes == p:
-            self.o.bytes = recent.o = cell.at
+        if self.o.bytes == p:
+            self.o.bytes = cell.at
+            if recent != NULL:
+                recent.o = cell.at
         return True
 
     def cells(self, columns not None, int64_t rows):
         """Rows of a table, each a statement: of s, p and o where cells end, a number more than there are rows, and their
         bytes. None if any of them is malformed.
         """
-        cdef Cells cells[3]
+        cdef Cells *cells = self.cells_of
         cdef const int32_t[::1] narrow
         cdef const int64_t[::1] wide
         cdef const uint8_t[::1] data
@@ -135,8 +154,9 @@ cdef class TableScanner(Scanner):
         try:
             self.rows = 0
             self.text += 1
-            # Cells are no text: their terms get ids at once.
-            self.text_begin = self.text_end = NULL
+            begin_block(&self.block, 0)
+            if self.room < min(rows, <int64_t>ROOM):
+                self.grow(min(rows, <int64_t>ROOM))
             fault.reason = 0
             for row in range(rows):
                 if self.rows == self.room:
@@ -153,6 +173,8 @@ cdef class TableScanner(Scanner):
                         and self.keep_statement(False, NULL, &fault)):
                     break
             else:
+                if not self.end_block():
+                    raise MemoryError
                 return self.take_columns([])
             if fault.reason == NO_MEMORY:
                 raise MemoryError
@@ -161,4 +183,5 @@ cdef class TableScanner(Scanner):
             # What was copied is no text that goes on.
             self.last_s = NULL
             self.text += 1
+            memset(cells, 0, sizeof(self.cells_of))
             self.busy = False
