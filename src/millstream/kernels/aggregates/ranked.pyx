@@ -63,8 +63,9 @@ cdef class Ranked(Accumulator):
         self.dictionary = order.dictionary
         self.terms = terms
         self.which = which
-        self.separator = terms.separator
-        self.most_bytes = terms.most_bytes
+        if which == ALL:
+            self.separator = terms.separator
+            self.most_bytes = terms.most_bytes
         self.ordered = OrderedTerms(order, by_value)
 
     def __dealloc__(self):
