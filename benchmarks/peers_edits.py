@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import millstream as ms
 from benchmarks.peers import adapter, ours, programs
@@ -55,6 +56,7 @@ def run(effort: Effort, progress: Progress) -> Part:
             lambda question=question: list(adapter.edit_messages(question.plain(), changes)),  # type: ignore[misc]
             [seconds for seconds, _ in runs],
             lambda runs=runs: runs[0][1],  # type: ignore[misc]
+            partial(_in_batches, question, changes),
         )
         rows.append([name, *beside.row(name), statistics.median(read) / size.edits * 1e6, runs[0][1].total()])
     columns = ("shape", *beside.columns, "millstream from an RDF Patch, us", "answers")
@@ -79,6 +81,17 @@ def _one_by_one(question: Question, changes: Sequence[tuple[bool, Sequence[str]]
     spent = time.process_time() - began
     rows = zip(*(table[name].to_pylist() for name in ("at_ms", *question.variables)), strict=True)
     return spent, Counter((at_ms, tuple(terms)) for at_ms, *terms in rows)
+
+
+def _in_batches(question: Question, changes: Sequence[tuple[bool, Sequence[str]]], batch_ms: int) -> adapter.Appeared:
+    """What appears of the same by the ends of batches."""
+    engine = ms.Engine()
+    registered = engine.register(question.plain(), output="changes")
+    for at_ms, (insert, lines) in enumerate(changes):
+        (engine.insert if insert else engine.delete)("".join(lines), at_ms=at_ms)
+    table = registered.take_table()
+    names = ("at_ms", "weight", *question.variables)
+    return ours.netted(zip(*(table[name].to_pylist() for name in names), strict=True), batch_ms)
 
 
 def _from_text(question: Question, given: Edited, answers: int) -> float:
