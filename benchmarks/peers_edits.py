@@ -20,6 +20,9 @@ from benchmarks.workloads.edits import SHAPES, Edited, seeded_edits
 ABOUT = "Inserts and deletes of single triples in a graph: star, chain and triangle, beside incremental engines."
 
 
+FORMS = {"rdfpatch": "an RDF Patch", "sparql": "SPARQL Update"}
+
+
 @dataclass(frozen=True, slots=True)
 class Size:
     triples: int
@@ -48,7 +51,8 @@ def run(effort: Effort, progress: Progress) -> Part:
         progress(name)
         question = Question(patterns)
         runs = [_one_by_one(question, changes) for _ in range(size.rounds)]
-        read = [_from_text(question, given, runs[0][1].total()) for _ in range(size.rounds)]
+        answers = runs[0][1].total()
+        read = {form: [_from_text(question, given, form, answers) for _ in range(size.rounds)] for form in FORMS}
         beside.ask(
             name,
             size.edits,
@@ -58,12 +62,12 @@ def run(effort: Effort, progress: Progress) -> Part:
             lambda runs=runs: runs[0][1],  # type: ignore[misc]
             partial(_in_batches, question, changes),
         )
-        rows.append([name, *beside.row(name), statistics.median(read) / size.edits * 1e6, runs[0][1].total()])
-    columns = ("shape", *beside.columns, "millstream from an RDF Patch, us", "answers")
+        rows.append([name, *beside.row(name), *(statistics.median(read[f]) / size.edits * 1e6 for f in FORMS), answers])
+    columns = ("shape", *beside.columns, *(f"millstream from {text}, us" for text in FORMS.values()), "answers")
     notes = [
         *HANDED,
         f"medians of {size.rounds} for millstream; the graph in one insert, then an edit a call; the time of all of it",
-        "from an RDF Patch: the edits alone, read at once, each a change by itself",
+        "from a text: the edits alone, read at once, each a change by itself, and an operation of SPARQL Update",
     ]
     part.tables.append(Table("CPU time an edit", columns, rows, notes))
     return part
@@ -94,14 +98,18 @@ def _in_batches(question: Question, changes: Sequence[tuple[bool, Sequence[str]]
     return ours.netted(zip(*(table[name].to_pylist() for name in names), strict=True), batch_ms)
 
 
-def _from_text(question: Question, given: Edited, answers: int) -> float:
+def _from_text(question: Question, given: Edited, form: str, answers: int) -> float:
     """CPU seconds of the edits from one text; as many answers must appear."""
     engine = ms.Engine()
     registered = engine.register(question.plain(), output="istream")
     engine.load("".join(given.base).encode(), format="nt")
-    patch = "".join(f"{'A' if insert else 'D'} {text}" for insert, text in given.edits).encode()
+    if form == "rdfpatch":
+        lines = (f"{'A' if insert else 'D'} {text}" for insert, text in given.edits)
+    else:
+        lines = (f"{'INSERT' if insert else 'DELETE'} DATA {{ {text.rstrip()} }} ;\n" for insert, text in given.edits)
+    text = "".join(lines).encode()
     began = time.process_time()
-    engine.read_changes(patch, format="rdfpatch", time="rate:1000")
+    engine.read_changes(text, format=form, time="rate:1000")
     found = registered.take_table().num_rows
-    assert found == answers, f"{found} answers from a patch, {answers} from single calls"
+    assert found == answers, f"{found} answers from {form}, {answers} from single calls"
     return time.process_time() - began
