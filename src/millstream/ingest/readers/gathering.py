@@ -118,7 +118,12 @@ def _entry(change: Change | PlainChanges, clock_ms: Callable[[], int] | None) ->
 
 
 def encode_entries(
-    entries: Sequence[Entry], rejections: Rejections, dictionary: Dictionary, summary: Summary | None, *, graphs: bool
+    entries: Sequence[Entry | PlainEntries],
+    rejections: Rejections,
+    dictionary: Dictionary,
+    summary: Summary | None,
+    *,
+    graphs: bool,
 ) -> Columns:
     """Entries that are all there, at once; `graphs` if it matters which graph a triple was in."""
     waiting = _Waiting(rejections, None, graphs)

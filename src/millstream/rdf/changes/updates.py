@@ -50,6 +50,19 @@ def read_update(
     return _UpdateReader(text, scope, rejections, Prologue(base, limits), take_plain).read()
 
 
+def longest_plain(limits: Limits) -> int:
+    """How many bytes a statement may have to be plain."""
+    return min(_PLAIN_BYTES, limits.statement_bytes, limits.literal_bytes)
+
+
+def plain_update(text: bytes, limits: Limits, take_plain: TakePlain) -> PlainChanges | None:
+    """The changes of a whole text in which nothing but plain statements is; None for any other."""
+    if len(text) > limits.document_bytes:
+        return None
+    lines, signs, position, depth, _, _ = take_plain(text, 0, 0, 1, b"", longest_plain(limits))
+    return None if depth or text[position:].strip(b" \t\r\n;") else PlainChanges(lines, signs)
+
+
 class _UpdateReader:
     def __init__(
         self, text: bytes, scope: BlankScope, rejections: Rejections, prologue: Prologue, take_plain: TakePlain | None
@@ -60,7 +73,7 @@ class _UpdateReader:
         self._scope = scope
         self._rejections = rejections
         self._prologue = prologue
-        self._plain_bytes = min(_PLAIN_BYTES, prologue.limits.statement_bytes, prologue.limits.literal_bytes)
+        self._plain_bytes = longest_plain(prologue.limits)
         self._position = 0
         self._line = 1
         # How many braces are open; within an operation the first is its own and the second a graph's.
