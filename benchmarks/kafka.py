@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.report import Cell, Part, Progress, Table, at_least
 from benchmarks.timing import Effort
 from benchmarks.workloads import universities
+from millstream.connect.kafka.gathering import PORTION
 from millstream.errors import OptionError
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def _consume(servers: str, count: int, take: Callable[[Any], None]) -> None:
     consumer = Consumer({"bootstrap.servers": servers, "group.id": "alone"})
     consumer.assign([TopicPartition("triples", number, 0) for number in range(PARTITIONS)])
     while count > 0:
-        for message in consumer.consume(10_000, 0.05):
+        for message in consumer.consume(PORTION, 0.05):
             if message.error() is None:
                 take(message)
                 count -= 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from benchmarks.peers import adapter, ours, programs
 from benchmarks.peers.beside import HANDED, Beside
@@ -49,6 +50,7 @@ def run(effort: Effort, progress: Progress) -> Part:
             lambda query=query: list(adapter.messages(query, ours.STREAM, elements)),  # type: ignore[misc]
             spent,
             lambda query=query, table=table: ours.appeared(query, table),  # type: ignore[misc]
+            partial(ours.appeared_in_batches, query, table),
         )
         rows.append([window, *beside.row(x), answers[-1]])
     notes = [*HANDED, f"medians of {size.rounds} for millstream, which reads tables of terms"]

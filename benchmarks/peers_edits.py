@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import millstream as ms
 from benchmarks.peers import adapter, ours, programs
@@ -17,6 +18,9 @@ from benchmarks.timing import Effort
 from benchmarks.workloads.edits import SHAPES, Edited, seeded_edits
 
 ABOUT = "Inserts and deletes of single triples in a graph: star, chain and triangle, beside incremental engines."
+
+
+FORMS = {"rdfpatch": "an RDF Patch", "sparql": "SPARQL Update"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,8 @@ def run(effort: Effort, progress: Progress) -> Part:
         progress(name)
         question = Question(patterns)
         runs = [_one_by_one(question, changes) for _ in range(size.rounds)]
-        read = [_from_text(question, given, runs[0][1].total()) for _ in range(size.rounds)]
+        answers = runs[0][1].total()
+        read = {form: [_from_text(question, given, form, answers) for _ in range(size.rounds)] for form in FORMS}
         beside.ask(
             name,
             size.edits,
@@ -55,13 +60,14 @@ def run(effort: Effort, progress: Progress) -> Part:
             lambda question=question: list(adapter.edit_messages(question.plain(), changes)),  # type: ignore[misc]
             [seconds for seconds, _ in runs],
             lambda runs=runs: runs[0][1],  # type: ignore[misc]
+            partial(_in_batches, question, changes),
         )
-        rows.append([name, *beside.row(name), statistics.median(read) / size.edits * 1e6, runs[0][1].total()])
-    columns = ("shape", *beside.columns, "millstream from an RDF Patch, us", "answers")
+        rows.append([name, *beside.row(name), *(statistics.median(read[f]) / size.edits * 1e6 for f in FORMS), answers])
+    columns = ("shape", *beside.columns, *(f"millstream from {text}, us" for text in FORMS.values()), "answers")
     notes = [
         *HANDED,
         f"medians of {size.rounds} for millstream; the graph in one insert, then an edit a call; the time of all of it",
-        "from an RDF Patch: the edits alone, read at once, each a change by itself",
+        "from a text: the edits alone, read at once, each a change by itself, and an operation of SPARQL Update",
     ]
     part.tables.append(Table("CPU time an edit", columns, rows, notes))
     return part
@@ -81,14 +87,29 @@ def _one_by_one(question: Question, changes: Sequence[tuple[bool, Sequence[str]]
     return spent, Counter((at_ms, tuple(terms)) for at_ms, *terms in rows)
 
 
-def _from_text(question: Question, given: Edited, answers: int) -> float:
+def _in_batches(question: Question, changes: Sequence[tuple[bool, Sequence[str]]], batch_ms: int) -> adapter.Appeared:
+    """What appears of the same by the ends of batches."""
+    engine = ms.Engine()
+    registered = engine.register(question.plain(), output="changes")
+    for at_ms, (insert, lines) in enumerate(changes):
+        (engine.insert if insert else engine.delete)("".join(lines), at_ms=at_ms)
+    table = registered.take_table()
+    names = ("at_ms", "weight", *question.variables)
+    return ours.netted(zip(*(table[name].to_pylist() for name in names), strict=True), batch_ms)
+
+
+def _from_text(question: Question, given: Edited, form: str, answers: int) -> float:
     """CPU seconds of the edits from one text; as many answers must appear."""
     engine = ms.Engine()
     registered = engine.register(question.plain(), output="istream")
     engine.load("".join(given.base).encode(), format="nt")
-    patch = "".join(f"{'A' if insert else 'D'} {text}" for insert, text in given.edits).encode()
+    if form == "rdfpatch":
+        lines = (f"{'A' if insert else 'D'} {text}" for insert, text in given.edits)
+    else:
+        lines = (f"{'INSERT' if insert else 'DELETE'} DATA {{ {text.rstrip()} }} ;\n" for insert, text in given.edits)
+    text = "".join(lines).encode()
     began = time.process_time()
-    engine.read_changes(patch, format="rdfpatch", time="rate:1000")
+    engine.read_changes(text, format=form, time="rate:1000")
     found = registered.take_table().num_rows
-    assert found == answers, f"{found} answers from a patch, {answers} from single calls"
+    assert found == answers, f"{found} answers from {form}, {answers} from single calls"
     return time.process_time() - began

@@ -69,6 +69,7 @@ def _measure(
         lambda: list(adapter.messages(query, ours.STREAM, summarised(elements, question))),
         spent,
         lambda: ours.appeared(query, given),
+        lambda batch_ms: ours.appeared_in_batches(query, given, batch_ms),
     )
     return [*beside.row(x), answers[-1]]
 

@@ -174,7 +174,9 @@ def _changes_in(
         case "rdfpatch":
             yield from _read_patch(stream, scope, rejections, base, limits)
         case "sparql":
-            yield from updates_in(stream, base, rejections, scope, limits)
+            for change in updates_in(stream, base, rejections, scope, limits):
+                assert isinstance(change, Change)
+                yield change
 
 
 def _read_patch(

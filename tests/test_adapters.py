@@ -51,6 +51,22 @@ def test_an_adapter_with_other_answers_is_not_taken_for_ours() -> None:
     assert told.appeared != ours.appeared(QUERY, ours.as_table(list(elements())))
 
 
+def test_answers_of_batches_have_the_number_of_their_batch() -> None:
+    lines = ["ready ?a", "batch 10", "answer 9 +1 <n:1>", "answer 10 +1 <n:1>", "answer 19 -1 <n:1>", "took 5"]
+    told = adapter.heard(lines, ("a",))
+    assert told.batch_ms == 10
+    assert told.appeared == Counter({(0, ("<n:1>",)): 1, (1, ("<n:1>",)): 1})
+
+
+def test_what_comes_and_goes_within_a_batch_is_not_seen_at_its_end() -> None:
+    #  0    5    10   15
+    #  x----)              within the first
+    #       y------)       over its end
+    changes = [(0, 1, "x"), (5, -1, "x"), (5, 1, "y"), (12, -1, "y")]
+    assert ours.netted(changes, 10) == Counter({(0, ("y",)): 1})
+    assert ours.netted(changes, 1) == Counter({(0, ("x",)): 1, (5, ("y",)): 1})
+
+
 def test_an_adapter_that_ends_says_why() -> None:
     with pytest.raises(adapter.AdapterError, match=r"ended with code 1: no such jar"):
         tell("broken")

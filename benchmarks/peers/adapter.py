@@ -43,7 +43,10 @@ class Told:
     """What an adapter said of a stream."""
 
     appeared: Appeared
+    """With numbers of batches in the place of times, where there are batches."""
     seconds: float
+    batch_ms: int | None = None
+    """Its answers are those at the ends of batches: what happens from one multiple of so many to the next is one change."""
 
 
 def adapters() -> dict[str, list[str]]:
@@ -150,18 +153,21 @@ def heard(lines: Iterable[str], variables: Sequence[str]) -> Told:
     """What an adapter wrote: its variables, answers with weights, and nanoseconds."""
     places: list[int] | None = None
     appeared: Appeared = Counter()
-    nanoseconds, timed = 0, False
+    nanoseconds, timed, batch_ms = 0, False, None
     for number, line in enumerate(lines, 1):
         word, _, rest = line.partition(" ")
         try:
             if word == "ready":
                 names = [name.lstrip("?") for name in rest.split()]
                 places = [names.index(name) for name in variables]
+            elif word == "batch" and not appeared:
+                batch_ms = int(rest)
             elif word == "answer" and places is not None:
                 at_ms, weight, terms = rest.split(" ", 2)
                 found = terms.split("\t")
                 if int(weight) > 0:
-                    appeared[int(at_ms), tuple(found[place] for place in places)] += int(weight)
+                    when = int(at_ms) // (batch_ms or 1)
+                    appeared[when, tuple(found[place] for place in places)] += int(weight)
             elif word == "refuse":
                 raise RefusedError(f"does not take this query: {rest[:200]}")
             elif word == "took":
@@ -172,4 +178,4 @@ def heard(lines: Iterable[str], variables: Sequence[str]) -> Told:
             raise AdapterError(f"line {number} of an adapter: {line[:200]!r}: {error}") from error
     if places is None or not timed:
         raise AdapterError("an adapter ended without ready and took")
-    return Told(appeared, nanoseconds / 1e9)
+    return Told(appeared, nanoseconds / 1e9, batch_ms)

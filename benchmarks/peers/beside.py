@@ -14,6 +14,7 @@ HANDED = [
     "millstream is given terms and gives terms; the others are handed numbers, of the triples that match, and spell nothing",
     "windows are worked out for the others: their time is that of the dataflow and of feeding it",
     "differential-dataflow runs once for 10,000 elements and tells what each of them brought",
+    "dbsp runs once for 10,000 milliseconds and tells what these brought together: its answers are compared at their ends",
 ]
 
 
@@ -32,12 +33,13 @@ class Beside:
         written: Callable[[], Sequence[str]],
         ours: Sequence[float],
         expected: Callable[[], Appeared],
+        in_batches: Callable[[int], Appeared],
     ) -> None:
         """Microseconds each of so many cost, of ours from its seconds."""
         self.costs.add(OURS, x, [seconds / count * 1e6 for seconds in ours])
         if self._engines:
             place = Place(x, x, lambda seconds: seconds / count * 1e6)
-            lead_all(variables, written(), expected(), place, self.costs, self._part, self._engines)
+            lead_all(variables, written(), expected(), place, self.costs, self._part, self._engines, in_batches)
 
     def row(self, x: str) -> list[Cell]:
         """The costs, and how often the best of the others goes into ours."""

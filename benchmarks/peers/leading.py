@@ -1,7 +1,8 @@
 """Leads engines in processes of their own through a stream, or through the edits of a graph, from the beginning.
 
 An engine that keeps its joins cannot be set down in the middle of a stream, so streams are short. What appears must be
-what appears here, all of it with its times, before its time counts.
+what appears here, all of it with its times, before its time counts; for an engine that answers a batch at a time, all that
+has appeared at the end of each.
 """
 
 from __future__ import annotations
@@ -53,8 +54,12 @@ def lead_all(
     curves: Curves,
     part: Part,
     engines: Mapping[str, Sequence[str]] | None = None,
+    in_batches: Callable[[int], adapter.Appeared] | None = None,
 ) -> None:
-    """Engines through what is written to them, all adapters if no others; what fails, or differs, is told in the part."""
+    """Engines through what is written to them, all adapters if no others; what fails, or differs, is told in the part.
+
+    `in_batches`: what is expected of one that answers for batches of so many milliseconds.
+    """
     for name, command in (adapter.adapters() if engines is None else engines).items():
         try:
             told = adapter.tell(command, variables, written, LIMIT_S)
@@ -64,9 +69,17 @@ def lead_all(
         if told is None:
             curves.add(name, place.x, [None], stopped=True)
             part.missing.append(f"{name}, {place.where}: not done within {LIMIT_S:g} s")
-        elif told.appeared != expected:
-            extra, missing = (told.appeared - expected).total(), (expected - told.appeared).total()
+        elif told.batch_ms is not None and in_batches is None:
+            part.missing.append(f"{name}, {place.where}: answers a batch at a time, which is not compared here")
+        elif told.appeared != (wanted := _wanted(told, expected, in_batches)):
+            extra, missing = (told.appeared - wanted).total(), (wanted - told.appeared).total()
             curves.add(name, place.x, [None])
             part.missing.append(f"{name}, {place.where}: other answers, {extra} too many, {missing} missing")
         else:
             curves.add(name, place.x, [place.value(told.seconds)])
+
+
+def _wanted(
+    told: adapter.Told, expected: adapter.Appeared, in_batches: Callable[[int], adapter.Appeared] | None
+) -> adapter.Appeared:
+    return expected if told.batch_ms is None or in_batches is None else in_batches(told.batch_ms)

@@ -134,6 +134,19 @@ def _emitted(
         yield from zip(*(table[name].to_pylist() for name in (*names, *registered.variables)), strict=True)
 
 
+def netted(changes: Iterable[tuple[Any, ...]], batch_ms: int) -> Counter[tuple[int, tuple[str, ...]]]:
+    """Answers that are there at the end of a batch and were not at its beginning, of (time, weight, terms...)."""
+    found: Counter[tuple[int, tuple[str, ...]]] = Counter()
+    for at_ms, weight, *terms in changes:
+        found[at_ms // batch_ms, tuple(terms)] += weight
+    return +found
+
+
+def appeared_in_batches(query: str, given: Given, batch_ms: int) -> Counter[tuple[int, tuple[str, ...]]]:
+    """All answers that appear by the end of a batch of so many milliseconds, each with the number of its batch."""
+    return netted(_emitted(query, "changes", ("at_ms", "weight"), given), batch_ms)
+
+
 def appeared(query: str, given: Given) -> Counter[tuple[int, tuple[str, ...]]]:
     """All answers that appear, each with its time."""
     return Counter((at_ms, tuple(terms)) for at_ms, *terms in _emitted(query, "istream", ("at_ms",), given))

@@ -14,7 +14,7 @@ from benchmarks.progress import Progress
 from benchmarks.timing import Effort
 
 SOURCES = Path(__file__).resolve().parent / "rust"
-PROGRAMS = {"differential-dataflow": "differential-peer"}
+PROGRAMS = {"differential-dataflow": "differential-peer", "dbsp": "dbsp-peer"}
 """By engine."""
 
 

@@ -17,6 +17,7 @@ from millstream.limits import DEFAULT_LIMITS
 from millstream.rdf import BlankScope, Rejections
 from millstream.rdf.changes.changes import updates_in
 from millstream.rdf.inputs import ByteStream
+from millstream.rdf.statements import Change
 
 _NODES = "http://example.org/node/"
 _PREDICATES = 8
@@ -159,7 +160,8 @@ def wikidata_edits() -> Edited:
     with path.open("rb") as file:
         rejections = Rejections(str(path), lambda _: None)
         found = updates_in(ByteStream(file, rejections), None, rejections, BlankScope(), DEFAULT_LIMITS)
-        edits = [Edit(change.insert, f"{triple} .\n") for change in found for triple in change.triples]
+        changes = [change for change in found if isinstance(change, Change)]
+        edits = [Edit(change.insert, f"{triple} .\n") for change in changes for triple in change.triples]
     seen: set[str] = set()
     base = [text for insert, text in edits if text not in seen and not seen.add(text) and not insert]  # type: ignore[func-returns-value]
     ground = [text for insert, text in edits if insert][:2]

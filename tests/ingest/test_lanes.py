@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from millstream.errors import OptionError
 from millstream.ingest.lanes import Lanes, LaneState, pack_position, unpack_position
-from millstream.ingest.messages import Lane, MessageReader, Messages
+from millstream.ingest.message_reader import MessageReader
+from millstream.ingest.messages import Lane, Messages
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.scanning.summary import Summary
 from millstream.rdf import Rejected

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from millstream.errors import DataError, OptionError
-from millstream.ingest.messages import Lane, MessageReader, Messages, RejectedMessage, texts_of
+from millstream.ingest.message_reader import MessageReader
+from millstream.ingest.messages import Lane, Messages, RejectedMessage, texts_of
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.scanning.message_scanner import MessageTexts
 from millstream.kernels.scanning.summary import Summary

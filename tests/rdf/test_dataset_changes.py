@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import re
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -14,10 +13,10 @@ from hypothesis import strategies as st
 
 from millstream.errors import DataError, OptionError
 from millstream.ingest import Want, chunks_of
+from millstream.ingest.readers import dispatch
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.limits import DEFAULT_LIMITS
 from millstream.rdf import Rejected
-from millstream.rdf.changes import updates
 from tests.readers import read_changes
 from tests.suites import suite
 
@@ -324,22 +323,29 @@ _OPERATIONS = st.tuples(
             "INSERT DATA {",
             "DELETE DATA {",
             "INSERT DATA { GRAPH <http://e/g> {",
+            "insert data{",
+            "Delete\nDATA\t{",
+            "# title\nINSERT DATA {",
+            "INSERT DATA { GRAPH _:g {",
+            "INSERTDATA {",
+            "DELETE # no\nDATA {",
             "LOAD {",
             "BASE <http://e/x/>\nINSERT DATA {",
         ]
     ),
     st.lists(st.tuples(_WRITTEN, st.sampled_from([" .\n", " .\n", ".", " ", ";"])).map("".join), max_size=8).map("".join),
-    st.sampled_from(["}", "} }", "} ;\n", ""]),
+    st.sampled_from(["}", "} }", "} ;\n", "", "};", "}} ;", "} # that was all\n"]),
 )
 
 
 def same_as_parsed(text: str, most: int | None = None) -> None:
     """Whether the changes of an update are those that there are when no statement is taken as it is written."""
     limits = DEFAULT_LIMITS if most is None else replace(DEFAULT_LIMITS, literal_bytes=most)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(updates, "_PLAIN", re.compile(rb"(?!)"))
-        expected = taken_by_engines([text.encode()], format="sparql", limits=limits)
-    assert taken_by_engines([text.encode()], format="sparql", limits=limits) == expected
+    for strict in (False, True):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(dispatch, "take_plain", None)
+            expected = taken_by_engines([text.encode()], strict=strict, format="sparql", limits=limits)
+        assert taken_by_engines([text.encode()], strict=strict, format="sparql", limits=limits) == expected
 
 
 @pytest.mark.parametrize("place", range(3))

@@ -15,7 +15,8 @@ from typing import Any
 from millstream.connect.pushed import Inbox, Pushed, chunks_of_inbox, now_ms, reader_of
 from millstream.errors import ConnectError, OptionError
 from millstream.ingest.chunk import Chunk, Want
-from millstream.ingest.messages import CONTENT_TYPE, MessageReader
+from millstream.ingest.message_reader import MessageReader
+from millstream.ingest.messages import CONTENT_TYPE
 
 _WAIT_S = 15.0
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from millstream.ingest.chunk import Chunk, Want
 from millstream.ingest.columns import Columns
-from millstream.ingest.messages import Headers, Lane, MessageReader, Messages
+from millstream.ingest.message_reader import MessageReader
+from millstream.ingest.messages import Headers, Lane, Messages
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.scanning.summary import Summary
 

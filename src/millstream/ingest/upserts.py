@@ -13,7 +13,8 @@ import numpy as np
 
 from millstream.errors import OptionError
 from millstream.ingest.columns import Columns, Ids
-from millstream.ingest.messages import MessageReader, Messages, message_time
+from millstream.ingest.message_reader import MessageReader
+from millstream.ingest.messages import Messages, message_time
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.operators.ticks import FOREVER

@@ -37,9 +37,9 @@ class BlankScope:
         self._generated = 0
         self._documents = 0
 
-    def next_document(self) -> BlankScope:
-        """The scope of the next message or document within this source."""
-        self._documents += 1
+    def next_document(self, steps: int = 1) -> BlankScope:
+        """The scope of the next message or document within this source, or of one some steps further on."""
+        self._documents += steps
         return BlankScope(f"{self.prefix}d{self._documents}")
 
     def rename(self, quads: list[Quad], text: bytes) -> list[Quad]:

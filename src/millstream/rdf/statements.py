@@ -35,6 +35,17 @@ class Change:
     line: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class PlainChanges:
+    """Changes of one triple each, as lines of N-Quads, and for each a signed byte: 1 inserts it, -1 deletes it."""
+
+    lines: bytes
+    signs: bytes
+
+    def __len__(self) -> int:
+        return len(self.signs)
+
+
 class Mark(enum.Enum):
     """What stands between statements."""
 

@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from millstream.connect.kafka import client
+from millstream.connect.kafka.gathering import PORTION, Gathering
 from millstream.connect.kafka.options import EARLIEST, Address, address, first_offset, read_address, starting_offsets
 from millstream.errors import ConnectError, OptionError
 from millstream.ingest.change_messages import ChangeReader, is_change_format
 from millstream.ingest.chunk import Chunk, Want
 from millstream.ingest.columns import Columns
 from millstream.ingest.lanes import Lanes, LaneState, Reader, pack_position, unpack_position
-from millstream.ingest.messages import Lane, MessageReader, Messages
+from millstream.ingest.message_reader import MessageReader
+from millstream.ingest.messages import Lane, Messages
 from millstream.ingest.upserts import Upserts, keys_of, upsert_reader
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.scanning.summary import Summary
@@ -264,27 +266,35 @@ class _Reading:
         self._trouble.check()
         if first is None:
             return None
-        polled: list[Any] = [first, *consumer.consume(_TOGETHER, 0)]
-        found = [message for message in polled if message.error() is None]
-        if len(found) < len(polled):
-            # In order: what a partition says of its end holds until it brings something.
-            for message in polled:
-                if message.error() is not None:
-                    self._hear(message, lanes)
-                else:
-                    lanes.hear(self._numbers[message.topic(), message.partition()])
-        if not found:
+        gathering = Gathering()
+        portion: list[Any] = [first, *consumer.consume(PORTION - 1, 0)]
+        self._gather(portion, gathering, lanes)
+        while len(portion) == PORTION and len(gathering) < _TOGETHER:
+            portion = consumer.consume(PORTION, 0)
+            self._gather(portion, gathering, lanes)
+        if not len(gathering):
             return None
+        messages = gathering.messages(lanes.lanes)
+        return self._up_to_ends(messages, lanes) if self._ends else messages
+
+    def _gather(self, portion: list[Any], gathering: Gathering, lanes: Lanes) -> None:
+        found = [message for message in portion if message.error() is None]
         if len(self._at.topics) == 1:
             of_partition = {partition: number for (_, partition), number in self._numbers.items()}
             places = [of_partition[message.partition()] for message in found]
         else:
             places = [self._numbers[message.topic(), message.partition()] for message in found]
-        if len(found) == len(polled):
+        if len(found) == len(portion):
             for number in set(places):
                 lanes.hear(number)
-        messages = messages_of(lanes.lanes, places, found)
-        return self._up_to_ends(messages, lanes) if self._ends else messages
+        else:
+            # In order: what a partition says of its end holds until it brings something.
+            for message in portion:
+                if message.error() is not None:
+                    self._hear(message, lanes)
+                else:
+                    lanes.hear(self._numbers[message.topic(), message.partition()])
+        gathering.add(places, found)
 
     def _up_to_ends(self, messages: Messages, lanes: Lanes) -> Messages | None:
         """The messages that were there when reading began."""
@@ -322,17 +332,3 @@ class _Reading:
             elif waiting < _MOST_WAITING // 2 and number in self._paused:
                 consumer.resume([topic_partition(topic, partition)])
                 self._paused.remove(number)
-
-
-def messages_of(lanes: list[Lane], numbers: list[int], found: list[Any]) -> Messages:
-    """What a consumer gave, as columns."""
-    stamps = [message.timestamp() for message in found]
-    return Messages(
-        lanes,
-        np.array(numbers, np.int64),
-        np.array([message.offset() for message in found], np.int64),
-        [message.value() for message in found],
-        np.array([at_ms if kind else -1 for kind, at_ms in stamps], np.int64),
-        lambda place: found[place].key(),
-        lambda place: found[place].headers() or (),
-    )

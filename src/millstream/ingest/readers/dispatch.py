@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from millstream.ingest.chunk import Chunk, Want
@@ -29,11 +29,12 @@ from millstream.ingest.readers.gathering import read_changes_of, read_graph_stat
 from millstream.ingest.readers.patching import read_patch
 from millstream.ingest.readers.scanning import read_graphs, read_lines
 from millstream.kernels.dictionary.dictionary import Dictionary
+from millstream.kernels.scanning.plain_updates import take_plain
 from millstream.kernels.scanning.summary import Summary
 from millstream.rdf import Format
 from millstream.rdf.changes.changes import format_of_changes, updates_in
 from millstream.rdf.inputs import ByteStream
-from millstream.rdf.timing import TimeKind, Timing, checked_clock
+from millstream.rdf.timing import TimeKind, Timing
 
 if TYPE_CHECKING:
     from millstream.ingest.readers.clean_tables import CleanTable
@@ -105,7 +106,7 @@ def read_quads(part: Part, want: Want) -> Iterator[Chunk]:
 
 def read_changes(part: Part, want: Want) -> Iterator[Chunk]:
     """The changes of graphs that a part has, with a time each if the option says where it comes from."""
-    option, clock_ms = want.option, want.clock_ms
+    option = want.option
     if part.choice is not None and part.format.is_table:
         from millstream.ingest.readers.change_tables import read_change_table  # Arrow is 26 MB that only tables need.
 
@@ -118,10 +119,9 @@ def read_changes(part: Part, want: Want) -> Iterator[Chunk]:
         if format == "rdfpatch":
             yield from read_patch(part, stream, want)
         elif format is not None:
-            changes = updates_in(stream, part.base, part.rejections, part.scope, part.limits)
-            if option is not None and option.kind is TimeKind.ARRIVAL and clock_ms is not None:
-                changes = (replace(change, at_ms=checked_clock(clock_ms)) for change in changes)
-            yield from read_changes_of(part, changes, None if option is None else option.rate)
+            changes = updates_in(stream, part.base, part.rejections, part.scope, part.limits, take_plain)
+            clock_ms = None if option is None or option.kind is not TimeKind.ARRIVAL else want.clock_ms
+            yield from read_changes_of(part, changes, None if option is None else option.rate, clock_ms)
 
 
 class Timings:

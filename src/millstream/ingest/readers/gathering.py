@@ -5,7 +5,8 @@ Quads go through their text to the scanner kernel: for a chunk that costs less t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -25,8 +26,8 @@ from millstream.kernels.matching.repeats import repeats
 from millstream.kernels.scanning.scanner import Scanned, Scanner
 from millstream.kernels.scanning.summary import Summary
 from millstream.rdf import Change, Rejections
-from millstream.rdf.statements import Event, Mark
-from millstream.rdf.timing import Group, Timing
+from millstream.rdf.statements import Event, Mark, PlainChanges
+from millstream.rdf.timing import Group, Timing, checked_clock, readings_of
 
 CHUNK_BYTES = 1 << 23
 CHUNK_STATEMENTS = 50_000
@@ -41,6 +42,14 @@ class Entry(NamedTuple):
     statements: Sequence[Quad | Triple | str]
     at_ms: int | None = None
     sign: int | None = None
+
+
+class PlainEntries(NamedTuple):
+    """Changes of one statement each, with their times."""
+
+    changes: PlainChanges
+    times: Sequence[int]
+    """None, or one each."""
 
 
 def read_groups(part: Part, groups: Iterator[Group], choice: Choice, timing: Timing, *, graphs: bool) -> Iterator[Chunk]:
@@ -90,21 +99,31 @@ def read_quads_of(part: Part, quads: Iterator[Quad]) -> Iterator[Chunk]:
     return gathered((Entry((quad,)) for quad in quads), part, rate=None, graphs=True)
 
 
-def read_changes_of(part: Part, changes: Iterator[Change], rate: Fraction | None) -> Iterator[Chunk]:
-    """Changes of graphs, in order."""
-    entries = (
-        Entry(
-            change.triples if change.graph is None else tuple(f"{triple} {change.graph}" for triple in change.triples),
-            change.at_ms,
-            1 if change.insert else -1,
-        )
-        for change in changes
+def read_changes_of(
+    part: Part, changes: Iterator[Change | PlainChanges], rate: Fraction | None, clock_ms: Callable[[], int] | None = None
+) -> Iterator[Chunk]:
+    """Changes of graphs, in order; a clock says when they arrive."""
+    return gathered((_entry(change, clock_ms) for change in changes), part, rate=rate, graphs=True)
+
+
+def _entry(change: Change | PlainChanges, clock_ms: Callable[[], int] | None) -> Entry | PlainEntries:
+    if isinstance(change, PlainChanges):
+        times = () if clock_ms is None else readings_of(clock_ms, len(change)).tolist()
+        return PlainEntries(change, times)
+    return Entry(
+        change.triples if change.graph is None else tuple(f"{triple} {change.graph}" for triple in change.triples),
+        change.at_ms if clock_ms is None else checked_clock(clock_ms),
+        1 if change.insert else -1,
     )
-    return gathered(entries, part, rate=rate, graphs=True)
 
 
 def encode_entries(
-    entries: Sequence[Entry], rejections: Rejections, dictionary: Dictionary, summary: Summary | None, *, graphs: bool
+    entries: Sequence[Entry | PlainEntries],
+    rejections: Rejections,
+    dictionary: Dictionary,
+    summary: Summary | None,
+    *,
+    graphs: bool,
 ) -> Columns:
     """Entries that are all there, at once; `graphs` if it matters which graph a triple was in."""
     waiting = _Waiting(rejections, None, graphs)
@@ -113,7 +132,7 @@ def encode_entries(
     return waiting.encode(dictionary, summary)
 
 
-def gathered(entries: Iterator[Entry], part: Part, *, rate: Fraction | None, graphs: bool) -> Iterator[Chunk]:
+def gathered(entries: Iterator[Entry | PlainEntries], part: Part, *, rate: Fraction | None, graphs: bool) -> Iterator[Chunk]:
     """Entries in chunks of some thousand; those that come by and by each as it comes.
 
     Should reading fail, what came before is a chunk as well.
@@ -121,7 +140,9 @@ def gathered(entries: Iterator[Entry], part: Part, *, rate: Fraction | None, gra
     return (Chunk(waiting.encode) for waiting in _portions(entries, part, rate, graphs=graphs))
 
 
-def _portions(entries: Iterator[Entry], part: Part, rate: Fraction | None, *, graphs: bool) -> Iterator[_Waiting]:
+def _portions(
+    entries: Iterator[Entry | PlainEntries], part: Part, rate: Fraction | None, *, graphs: bool
+) -> Iterator[_Waiting]:
     waiting = _Waiting(part.rejections, rate, graphs)
     try:
         for entry in entries:
@@ -142,28 +163,41 @@ class _Waiting:
         self._rejections = rejections
         self._rate = rate
         self._graphs = graphs
-        self._entries: list[Entry] = []
-        self._lines: list[str] = []
+        self._lines: list[bytes] = []
         self._size = 0
+        self._statements = array("q")
+        """How many each entry has."""
+        self._times = array("q")
+        self._signs = array("b")
+        """Of those that have one."""
 
     @property
     def is_full(self) -> bool:
-        return max(len(self._lines), len(self._entries)) >= CHUNK_STATEMENTS or self._size >= CHUNK_BYTES
+        return max(len(self._lines), len(self._statements)) >= CHUNK_STATEMENTS or self._size >= CHUNK_BYTES
 
-    def add(self, entry: Entry) -> None:
-        lines = [f"{statement} .\n" for statement in entry.statements]
+    def add(self, entry: Entry | PlainEntries) -> None:
+        if isinstance(entry, PlainEntries):
+            lines = [entry.changes.lines]
+            self._statements += array("q", (1,)) * len(entry.changes)
+            self._times.extend(entry.times)
+            self._signs.frombytes(entry.changes.signs)
+        else:
+            lines = [f"{statement} .\n".encode() for statement in entry.statements]
+            self._statements.append(len(lines))
+            if entry.at_ms is not None:
+                self._times.append(entry.at_ms)
+            if entry.sign is not None:
+                self._signs.append(entry.sign)
         self._lines += lines
         self._size += sum(map(len, lines))
-        self._entries.append(entry)
 
     def numbers(self) -> Ids:
         """What stands for the time of an entry, for each of its statements."""
-        sizes = [len(entry.statements) for entry in self._entries]
-        return np.repeat(np.array([entry.at_ms for entry in self._entries], np.int64), sizes)
+        return np.repeat(np.array(self._times, np.int64), self._statements)
 
     def scan(self, dictionary: Dictionary, summary: Summary | None) -> Scanned:
         """All statements, a line each; blank nodes have their names already."""
-        found = Scanner(dictionary, graphs=self._graphs, summary=summary).feed("".join(self._lines).encode(), True)
+        found = Scanner(dictionary, graphs=self._graphs, summary=summary).feed(b"".join(self._lines), True)
         for _, _, reason, text in found.errors:
             self._rejections.reject(reason, text=text)
         return found
@@ -171,25 +205,24 @@ class _Waiting:
     def encode(self, dictionary: Dictionary, summary: Summary | None) -> Columns:
         """All of them, each triple of an entry once."""
         found = self.scan(dictionary, summary)
-        sizes = np.array([len(entry.statements) for entry in self._entries], np.int64)
+        sizes = np.array(self._statements, np.int64)
         # Each statement is one line, so lines tell statements apart even where one was refused.
         element = np.repeat(np.arange(len(sizes)), sizes)[found.line - 1]
         triples, graph = found.triples, found.g
         # Terms that are spelt in two ways are one.
-        repeat = repeats(element, triples) if sizes.max(initial=0) > 1 else np.zeros(len(element), np.bool_)
-        if repeat.any():
+        if sizes.max(initial=0) > 1 and (repeat := repeats(element, triples)).any():
             sizes -= np.bincount(element[repeat], minlength=len(sizes))
             triples, element = triples[~repeat], element[~repeat]
             graph = None if graph is None else graph[~repeat]
-        times = [entry.at_ms for entry in self._entries if entry.at_ms is not None]
-        signs = [entry.sign for entry in self._entries if entry.sign is not None]
+        is_several = len(sizes) > 0 and bool((sizes != 1).any())
+        are_timed, are_signed = (len(each) == len(sizes) for each in (self._times, self._signs))
         return Columns(
             triples,
             element,
             len(sizes),
-            np.array(times, np.int64) if len(times) == len(sizes) and self._rate is None else None,
-            sizes,
+            np.array(self._times, np.int64) if are_timed and self._rate is None else None,
+            sizes if is_several else None,
             graph,
-            np.array(signs, np.int64) if signs and len(signs) == len(sizes) else None,
+            np.array(self._signs, np.int64) if self._signs and are_signed else None,
             self._rate,
         )

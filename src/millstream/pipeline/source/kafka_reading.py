@@ -11,10 +11,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from millstream.connect.kafka import client
+from millstream.connect.kafka.gathering import PORTION, Gathering
 from millstream.connect.kafka.options import Address, first_offset, starting_offsets
-from millstream.connect.kafka.source import messages_of
 from millstream.errors import ConnectError
-from millstream.ingest.messages import Lane
+from millstream.ingest.messages import Lane, Messages
 from millstream.pipeline.exchange.messages import elements_of, part_of
 from millstream.pipeline.exchange.packing import packer_for
 from millstream.pipeline.source.dead_letters import DeadLetters
@@ -76,8 +76,7 @@ def blobs_of(
         with DeadLetters(options.dead_letter, letter) as letters:
             counted, chunk = Counted(letters), 0
             packer.begin()
-            for found in _messages(options, topic, partition, start, end):
-                messages = messages_of([Lane(topic, partition)], [0] * len(found), found)
+            for messages in _messages(options, topic, partition, start, end):
                 columns, op = elements_of(messages, reader, packer, counted)
                 packer.add(part_of(lane, start), chunk, Reading(columns, counted.take()), op)
                 chunk += 1
@@ -112,9 +111,10 @@ class _Consumer:
             self.consumer.assign([client.library().TopicPartition(*self.place, offset)])
             self.offset = offset
 
-    def messages(self, end: int) -> Iterator[list[Any]]:
+    def messages(self, end: int) -> Iterator[Messages]:
         """The messages up to an offset."""
         code = client.library().KafkaError._PARTITION_EOF
+        lanes, gathering = [Lane(*self.place)], Gathering()
         while self.offset < end:
             polled: list[Any] = self.ahead or self._polled()
             self.ahead, found = [], []
@@ -132,7 +132,12 @@ class _Consumer:
                     client.failed(self.at.name, error)
             if found:
                 self.offset = max(self.offset, found[-1].offset() + 1)
-                yield found
+                gathering.add([0] * len(found), found)
+            if len(gathering) >= _TOGETHER:
+                yield gathering.messages(lanes)
+                gathering = Gathering()
+        if len(gathering):
+            yield gathering.messages(lanes)
         self.offset = end
 
     def _polled(self) -> list[Any]:
@@ -140,10 +145,10 @@ class _Consumer:
         self.trouble.check()
         if first is None:
             raise ConnectError(f"{self.at.name}: no messages came for {_WAIT_S:.0f} s, though there are some")
-        return [first, *self.consumer.consume(_TOGETHER, 0)]
+        return [first, *self.consumer.consume(PORTION - 1, 0)]
 
 
-def _messages(options: TopicOptions, topic: str, partition: int, start: int, end: int) -> Iterator[list[Any]]:
+def _messages(options: TopicOptions, topic: str, partition: int, start: int, end: int) -> Iterator[Messages]:
     if start >= end:
         return
     at = Address(options.servers, (topic,), dict(options.client))

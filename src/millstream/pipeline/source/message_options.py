@@ -9,7 +9,7 @@ from typing import Any
 
 from millstream.ingest.change_messages import ChangeReader, is_change_format
 from millstream.ingest.lanes import Reader
-from millstream.ingest.messages import MessageReader
+from millstream.ingest.message_reader import MessageReader
 from millstream.ingest.upserts import upsert_reader
 from millstream.limits import DEFAULT_LIMITS, Limits
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from millstream.errors import OptionError
 from millstream.limits import Limits
@@ -17,8 +18,11 @@ from millstream.rdf.blanks import BlankScope
 from millstream.rdf.element import Rejections
 from millstream.rdf.inputs import ByteStream
 from millstream.rdf.readers.bounds import read_whole
-from millstream.rdf.statements import Change
+from millstream.rdf.statements import Change, PlainChanges
 from millstream.rdf.timing import TimeKind, parse_time_option
+
+if TYPE_CHECKING:
+    from millstream.rdf.changes.updates import TakePlain
 
 FORMATS = ("rdfpatch", "sparql")
 
@@ -53,13 +57,18 @@ def format_of_changes(stream: ByteStream, format: str | None, name: str) -> str 
 
 
 def updates_in(
-    stream: ByteStream, base: str | None, rejections: Rejections, scope: BlankScope, limits: Limits
-) -> Iterator[Change]:
-    """The changes of SPARQL Update data."""
+    stream: ByteStream,
+    base: str | None,
+    rejections: Rejections,
+    scope: BlankScope,
+    limits: Limits,
+    take_plain: TakePlain | None = None,
+) -> Iterator[Change | PlainChanges]:
+    """The changes of SPARQL Update data; those that `take_plain` finds are handed on as they are written."""
     if (text := read_whole(stream, limits, rejections)) is not None:
         from millstream.rdf.changes.updates import read_update
 
-        yield from read_update(text, scope, rejections, base=base, limits=limits)
+        yield from read_update(text, scope, rejections, base=base, limits=limits, take_plain=take_plain)
 
 
 def _told_by(head: bytes, name: str) -> str:

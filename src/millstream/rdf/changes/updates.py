@@ -1,15 +1,16 @@
 """SPARQL Update data: `INSERT DATA {...}` and `DELETE DATA {...}` with `GRAPH` blocks, `PREFIX` and `BASE`.
 
-Each statement between the braces is a change of its own, so that a malformed one costs nothing else. A plain one (three
-terms in full, which no parser can refuse or understand otherwise) is handed on as it is written. Lines of plain
-words between operations (titles in a log) are passed over unless reading is strict; other operations are set aside.
+Each statement between the braces is a change of its own, so that a malformed one costs nothing else. Plain ones (three
+terms in full, which no parser can refuse or understand otherwise) are handed on as they are written, many at a time, where
+somebody finds them. Lines of plain words between operations (titles in a log) are passed over unless reading is strict;
+other operations are set aside.
 Blank-node labels are nodes of their operation; in DELETE DATA they can mean nothing and are refused, as SPARQL does.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pyoxigraph import BlankNode, NamedNode
 
@@ -19,7 +20,7 @@ from millstream.rdf.blanks import BlankScope
 from millstream.rdf.element import Rejections
 from millstream.rdf.readers.prologue import Prologue, place_of
 from millstream.rdf.readers.sentences import Kind, Sentence, next_sentence
-from millstream.rdf.statements import Change
+from millstream.rdf.statements import Change, PlainChanges
 
 _BETWEEN = re.compile(rb"(?:[\s;]++|#[^\r\n]*+)*+")
 _OPERATION = re.compile(rb"\b(?P<name>insert|delete)\s++data\s*+\{\Z", re.IGNORECASE)
@@ -28,31 +29,51 @@ _KEYWORD = re.compile(
     rb"^[ \t]*(?:insert|delete|load|clear|drop|create|add|move|copy|with|using|prefix|base|where)\b|[{}<>]",
     re.IGNORECASE | re.MULTILINE,
 )
-_IRI = (
-    rb"<[a-z][a-z0-9]*+://[A-Za-z0-9.-]++(?::[0-9]{1,5}+)?+(?:/(?!\.)[A-Za-z0-9._~@!$&'()*+,;:=-]*+)*+"
-    rb"(?:\?[A-Za-z0-9._~@!$&'()*+,;:=/-]*+)?+(?:#[A-Za-z0-9._~@!$&'()*+,;:=/-]*+)?+>"
-)
-_LITERAL = rb'"[ !#-\[\]-~]*+"(?:@[a-z]{2,3}+(?:-[A-Z]{2}+)?+|\^\^<http://www\.w3\.org/2001/XMLSchema\#[a-zA-Z]++>)?+'
-_PLAIN = re.compile(rb"\s*+(?P<triple>%b[ \t]*+%b[ \t]*+(?:%b|%b))\s*+\.(?=[\s}])" % (_IRI, _IRI, _IRI, _LITERAL))
 _PLAIN_BYTES = 4096
 ONLY_DATA = "only INSERT DATA {...} and DELETE DATA {...} are read as changes"
 
 
+TakePlain = Callable[[bytes, int, int, int, bytes, int], tuple[bytes, bytes, int, int, int, int]]
+"""Finds plain statements, as `millstream.kernels.scanning.plain_updates` has it."""
+
+
 def read_update(
-    text: bytes, scope: BlankScope, rejections: Rejections, *, base: str | None, limits: Limits
-) -> Iterator[Change]:
+    text: bytes,
+    scope: BlankScope,
+    rejections: Rejections,
+    *,
+    base: str | None,
+    limits: Limits,
+    take_plain: TakePlain | None = None,
+) -> Iterator[Change | PlainChanges]:
     """The changes of a SPARQL Update text."""
-    return _UpdateReader(text, scope, rejections, Prologue(base, limits)).read()
+    return _UpdateReader(text, scope, rejections, Prologue(base, limits), take_plain).read()
+
+
+def longest_plain(limits: Limits) -> int:
+    """How many bytes a statement may have to be plain."""
+    return min(_PLAIN_BYTES, limits.statement_bytes, limits.literal_bytes)
+
+
+def plain_update(text: bytes, limits: Limits, take_plain: TakePlain) -> PlainChanges | None:
+    """The changes of a whole text in which nothing but plain statements is; None for any other."""
+    if len(text) > limits.document_bytes:
+        return None
+    lines, signs, position, depth, _, _ = take_plain(text, 0, 0, 1, b"", longest_plain(limits))
+    return None if depth or text[position:].strip(b" \t\r\n;") else PlainChanges(lines, signs)
 
 
 class _UpdateReader:
-    def __init__(self, text: bytes, scope: BlankScope, rejections: Rejections, prologue: Prologue) -> None:
+    def __init__(
+        self, text: bytes, scope: BlankScope, rejections: Rejections, prologue: Prologue, take_plain: TakePlain | None
+    ) -> None:
+        self._take_plain = take_plain
         self._text = text
         self._source_scope = scope
         self._scope = scope
         self._rejections = rejections
         self._prologue = prologue
-        self._plain_bytes = min(_PLAIN_BYTES, prologue.limits.statement_bytes, prologue.limits.literal_bytes)
+        self._plain_bytes = longest_plain(prologue.limits)
         self._position = 0
         self._line = 1
         # How many braces are open; within an operation the first is its own and the second a graph's.
@@ -61,13 +82,16 @@ class _UpdateReader:
         self._graph: NamedNode | BlankNode | None = None
         self._graph_lost = False
 
-    def read(self) -> Iterator[Change]:
+    def read(self) -> Iterator[Change | PlainChanges]:
         while True:
             if self._depth == 0:
                 between = _BETWEEN.match(self._text, self._position)
                 self._move_to(between.end() if between else self._position)
-            elif self._insert is not None and not self._graph_lost:
-                yield from self._plain(self._insert)
+            before = self._position
+            if self._take_plain is not None and self._may_be_plain():
+                yield from self._plain(self._take_plain)
+            if self._position > before:
+                continue
             sentence = next_sentence(self._text, self._position, ended=True, in_graph=self._depth > 0, graphs=True)
             if sentence.kind is Kind.END:
                 break
@@ -77,15 +101,25 @@ class _UpdateReader:
         if self._depth:
             self._rejections.reject("the text ends before the } of its operation", line=self._line)
 
-    def _plain(self, insert: bool) -> Iterator[Change]:
-        """The plain statements from here on, up to one that is not."""
-        while found := _PLAIN.match(self._text, self._position):
-            triple = found["triple"]
-            if len(triple) > self._plain_bytes:
-                return
-            self._move_to(found.start("triple"))
-            yield Change(insert, (triple.decode("ascii"),), self._graph, line=self._line)
-            self._move_to(found.end())
+    def _may_be_plain(self) -> bool:
+        within = self._insert is not None and not self._graph_lost and not isinstance(self._graph, BlankNode)
+        return self._depth == 0 or within
+
+    def _plain(self, take_plain: TakePlain) -> Iterator[PlainChanges]:
+        """The plain statements from here on, up to one that is not, or some of them."""
+        graph = b"" if self._graph is None else str(self._graph).encode()
+        sign = -1 if self._insert is False else 1
+        lines, signs, position, self._depth, sign, opened = take_plain(
+            self._text, self._position, self._depth, sign, graph, self._plain_bytes
+        )
+        if self._depth < 2:
+            self._graph = None
+        self._insert = sign > 0 if self._depth else None
+        if opened:
+            self._scope = self._source_scope.next_document(opened)
+        self._move_to(position)
+        if lines:
+            yield PlainChanges(lines, signs)
 
     def _take(self, sentence: Sentence) -> Iterator[Change]:
         text = self._text[sentence.start : sentence.end]

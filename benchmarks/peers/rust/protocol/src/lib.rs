@@ -32,6 +32,11 @@ pub fn refuse(why: &str) -> ! {
 
 /// Tells what an engine found: rows, the count of a group or 0, the moment, and by how many there are more or fewer.
 pub fn tell(input: &Input, found: Vec<((Row, i64), usize, i64)>, took_ns: u64) {
+    tell_batches(input, found, took_ns, None)
+}
+
+/// The same of an engine that answers for batches of so many milliseconds.
+pub fn tell_batches(input: &Input, found: Vec<((Row, i64), usize, i64)>, took_ns: u64, batch_ms: Option<i64>) {
     let mut changes: BTreeMap<(usize, Row, i64), i64> = BTreeMap::new();
     for ((row, count), moment, weight) in found {
         *changes.entry((moment, row, count)).or_default() += weight;
@@ -39,6 +44,9 @@ pub fn tell(input: &Input, found: Vec<((Row, i64), usize, i64)>, took_ns: u64) {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let names: Vec<String> = input.query.shown.iter().map(|name| format!("?{name}")).collect();
     writeln!(out, "ready {}", names.join(" ")).unwrap();
+    if let Some(batch_ms) = batch_ms {
+        writeln!(out, "batch {batch_ms}").unwrap();
+    }
     for ((moment, row, count), weight) in changes {
         if weight == 0 {
             continue;

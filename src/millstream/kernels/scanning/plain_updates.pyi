@@ -1,0 +1,3 @@
+def take_plain(
+    text: bytes, position: int, depth: int, sign: int, graph: bytes, longest: int
+) -> tuple[bytes, bytes, int, int, int, int]: ...
