@@ -240,7 +240,7 @@ CROWDED = [
 def crowded_rows(rng, patterns, lanes, size):
     """Few nodes with many pairs each; qualifications come and go seldom enough for many pairs to wait."""
     rows, now = [], 0
-    hubs, others, ends = rng.choice((2, 12)), rng.choice((12, 20)), rng.choice((0.0, 0.2))
+    hubs, others, ends = rng.choice((2, 12)), rng.choice((12, 20, 50)), rng.choice((0.0, 0.2))
     pairs = [v for v, (_, o) in enumerate(patterns) if o >= 0]
     unary = [v for v, (_, o) in enumerate(patterns) if o < 0]
     for change in range(size):
@@ -281,6 +281,22 @@ def test_crowded_nodes_are_like_others(patterns, lane, seed):
     join.expire(rows[-1].now + 100)
     stats = join.stats
     assert (stats["edges"], stats["waiting"], stats["rows"], stats["nodes"], stats["notes"]) == (0, 0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("again", [0, 100])
+def test_pairs_at_a_hub_wait_until_they_are_deleted_one_by_one(again):
+    """A pair that was deleted does not wait any longer, however often it had come and however many wait beside it."""
+    hub, pairs = 7, 60
+    join = IntervalJoin([(X, Y), (Y, Z), (X, -1)], [-1] * 3, 3, relations=[0, 0, 1])
+    come = [Fed(view, hub, n, 0, FOREVER, 1, 0) for n in range(100, 100 + pairs) for view in (0, 1)]
+    assert feed(join, *come, *(come[0] for _ in range(again))) == []
+    assert feed(join, *(row._replace(op=-1) for row in come[: pairs // 2])) == []
+    assert join.stats["entries"] == [pairs * 3 // 4] * 2 + [0]
+    assert feed(join, *come[:2], *(row._replace(op=-1) for row in come[-2:])) == []
+    onwards = [Fed(1, 100 + n, 5, 1, FOREVER, 1, 1) for n in range(pairs)]
+    assert feed(join, *onwards) == []
+    found = feed(join, Fed(2, hub, -1, 2, FOREVER, 1, 2))
+    assert [row.columns for row in found] == [(hub, n, 5) for n in (100, *range(100 + pairs // 4, 99 + pairs))]
 
 
 @settings(max_examples=200, deadline=None)

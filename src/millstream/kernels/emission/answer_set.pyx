@@ -78,10 +78,12 @@ cdef class AnswerSet:
             if order <= 0:
                 weight = row[width]
                 i += 1
-            while order >= 0 and j < self.fresh.size and compare(
-                    row, self.fresh.rows + self.fresh.order[j] * stride, width) == 0:
+            if order >= 0:
                 weight += self.fresh.rows[self.fresh.order[j] * stride + width]
                 j += 1
+                while j < self.fresh.size and self.fresh.order[j] < 0:
+                    weight += self.fresh.rows[~self.fresh.order[j] * stride + width]
+                    j += 1
             if weight != 0:
                 memcpy(to, row, width * sizeof(int64_t))
                 to[width] = weight

@@ -223,8 +223,11 @@ cdef class Selection(Reporter):
             raise ValueError(f"expected {self.out.rows.width} columns, got {rows.width}")
         if self.answers is not None:
             self.answers.take(deltas, 1)
-        if not trims and not self.on_grids and tick == NO_TICK and is_selected(rows, self.sign):
-            return self.give(deltas)
+        if not trims and not self.on_grids and is_selected(rows, self.sign):
+            if tick == NO_TICK:
+                return self.give(deltas)
+            if self.receiver is not None and self.receiver.is_plain and deltas.ticks()[0] == deltas.ticks()[rows.size - 1]:
+                return self.give_at(deltas, tick)
         self.out.clear()
         while i < rows.size:
             if trims or (self.on_grids and deltas.ticks()[i] & 3 == GRID_PHASE):
@@ -241,6 +244,18 @@ cdef class Selection(Reporter):
             finally:
                 self.out.clear()
         return 0
+
+    cdef int give_at(self, Deltas deltas, int64_t tick) except -1:
+        """Hands on rows of one tick as those of another, which they have until they are copied."""
+        cdef int64_t* ticks = deltas.ticks()
+        cdef int64_t was = ticks[0], i
+        for i in range(deltas.rows.size):
+            ticks[i] = tick
+        try:
+            return self.give(deltas)
+        finally:
+            for i in range(deltas.rows.size):
+                deltas.ticks()[i] = was
 
     cdef int64_t sum_up(self, Deltas deltas, int64_t i) noexcept nogil:
         """Consolidates the change that begins at a row; gives the row behind it."""

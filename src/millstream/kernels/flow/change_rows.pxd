@@ -19,6 +19,7 @@ cdef enum:
     MANY = 512                  # from so many on, keys are packed and sorted by digits
     MOST_PACKED = 64            # columns whose keys may be packed
     DIGIT = 11                  # bits
+    TILE = 64                   # rows that are written together
     KEPT = 1 << 18              # room for more rows than this is given back
     MORE_COLUMNS = 3
     TICK = 0                    # places of the further columns, after the width
@@ -187,6 +188,8 @@ cdef inline bint group_sort_packed(ChangeRows* group) noexcept nogil:
         at += DIGIT
     for i in range(size):
         group.order[i] = <int32_t>packed[i].row
+        if i and packed[i].low == packed[i - 1].low and packed[i].high == packed[i - 1].high:
+            group.order[i] = ~group.order[i]
     block_free(packed, size * sizeof(Packed))
     block_free(other, size * sizeof(Packed))
     return True
@@ -202,10 +205,20 @@ cdef inline uint64_t digit_of(const Packed* packed, int at) noexcept nogil:
 
 
 cdef inline void change_sort(ChangeRows* group) noexcept nogil:
-    """Orders the group by its columns: insertion in short pieces, then merging from the bottom up; a large one by digits."""
+    """Orders the group by its columns: insertion in short pieces, then merging from the bottom up; a large one by digits.
+
+    A row that is equal to the one before is there as ~row."""
+    cdef int64_t i
+    cdef int32_t row, before
     if group.size >= MANY and group_sort_packed(group):
         return
     group_merge_sort(group)
+    before = group.order[0]
+    for i in range(1, group.size):
+        row = group.order[i]
+        if change_compare(group, before, row) == 0:
+            group.order[i] = ~row
+        before = row
 
 
 cdef inline void group_merge_sort(ChangeRows* group) noexcept nogil:
@@ -262,19 +275,42 @@ cdef inline void written_close(Written* written) noexcept nogil:
     written.columns = NULL
 
 
-cdef inline void written_grow(Written* written) noexcept nogil:
-    cdef int64_t capacity = max(16, written.capacity * 2)
+cdef inline void written_room(Written* written, int64_t more) noexcept nogil:
+    """Room for so many rows more."""
+    cdef int64_t capacity = max(16, written.capacity * 2, written.size + more)
     cdef int column
+    if written.size + more <= written.capacity:
+        return
     for column in range(written.width + MORE_COLUMNS):
         written.columns[column] = <int64_t*>block_resize(
             written.columns[column], written.capacity * sizeof(int64_t), capacity * sizeof(int64_t))
     written.capacity = capacity
 
 
+cdef inline void write_rows(Written* written, const ChangeRows* group, const int32_t* rows, const int64_t* weights,
+                            int64_t count, int64_t tick, int64_t change) noexcept nogil:
+    """Writes rows of a group, column by column: columns lie alike in memory, and would drive each other out of the cache."""
+    cdef int64_t first = written.size, i
+    cdef const int64_t* values
+    cdef int64_t* into
+    cdef int column
+    written_room(written, count)
+    for column in range(written.width):
+        into = written.columns[column] + first
+        values = group.rows + column
+        for i in range(count):
+            into[i] = values[rows[i] * group.stride]
+    for i in range(count):
+        written.columns[written.width + TICK][first + i] = tick
+    for i in range(count):
+        written.columns[written.width + CHANGE][first + i] = change
+    memcpy(written.columns[written.width + WEIGHT] + first, weights, count * sizeof(int64_t))
+    written.size += count
+
+
 cdef inline void write_row(Written* written, int64_t* values, int64_t tick, int64_t change, int64_t weight) noexcept nogil:
     cdef int column
-    if written.size == written.capacity:
-        written_grow(written)
+    written_room(written, 1)
     for column in range(written.width):
         written.columns[column][written.size] = values[column]
     written.columns[written.width + TICK][written.size] = tick
@@ -287,8 +323,7 @@ cdef inline void written_copy(Written* into, int first, const Written* given, co
     """Writes all rows of another into one that is empty: from column `first` on those at its places, -1 for none."""
     cdef int64_t bytes = given.size * sizeof(int64_t), i
     cdef int column
-    while into.capacity < given.size:
-        written_grow(into)
+    written_room(into, given.size)
     if given.size == 0:
         return
     for column in range(first, into.width):
@@ -304,22 +339,32 @@ cdef inline void written_copy(Written* into, int first, const Written* given, co
 
 cdef inline void change_write(ChangeRows* group, Written* written, int64_t tick, int64_t change) noexcept nogil:
     """Writes the group as one change and empties it."""
-    cdef int64_t i = 0, j, weight
+    cdef int32_t rows[TILE]
+    cdef int64_t weights[TILE]
+    cdef int64_t i = 0, weight, count = 0
     cdef int32_t row
     if group.size == 1:
         group.order[0] = 0
     elif group.size:
         change_sort(group)
+        written_room(written, group.size)
     while i < group.size:
         row = group.order[i]
         weight = group.rows[row * group.stride + group.width]
-        j = i + 1
-        while j < group.size and change_compare(group, row, group.order[j]) == 0:
-            weight += group.rows[group.order[j] * group.stride + group.width]
-            j += 1
-        if weight != 0:
-            write_row(written, group.rows + row * group.stride, tick, change, weight)
-        i = j
+        i += 1
+        while i < group.size and group.order[i] < 0:
+            weight += group.rows[~group.order[i] * group.stride + group.width]
+            i += 1
+        if weight == 0:
+            continue
+        rows[count] = row
+        weights[count] = weight
+        count += 1
+        if count == TILE:
+            write_rows(written, group, rows, weights, count, tick, change)
+            count = 0
+    if count:
+        write_rows(written, group, rows, weights, count, tick, change)
     group.size = 0
     if group.capacity > KEPT:
         change_close(group)

@@ -13,7 +13,7 @@ from libc.string cimport memcpy
 
 from millstream.kernels.containers.memory cimport block_free, block_resize
 from millstream.kernels.flow.change_rows cimport (
-    KEPT, MORE_COLUMNS, written_close, written_grow, written_open, written_shrink,
+    KEPT, MORE_COLUMNS, written_close, written_open, written_room, written_shrink,
 )
 
 cnp.import_array()
@@ -64,8 +64,7 @@ cdef class Deltas:
 
     cdef void room(self, int64_t more) noexcept nogil:
         """Room for so many rows more."""
-        while self.rows.size + more > self.rows.capacity:
-            written_grow(&self.rows)
+        written_room(&self.rows, more)
 
     cdef void take(self, Deltas other) noexcept nogil:
         """Adds the rows of another, which come after its own."""

@@ -11,13 +11,12 @@ from millstream.kernels.containers.agenda cimport FOREVER, NEVER
 from millstream.kernels.containers.hash_index cimport fold, prefetch, prefetch_slot
 from millstream.kernels.joins.edges cimport edge_add, edge_extend, edge_find, edge_remove, kind_hash, pair_hash
 from millstream.kernels.joins.matching cimport Matcher, finish, match_edge, match_row
+from millstream.kernels.joins.qualifications cimport least_end, row_open
 from millstream.kernels.joins.store cimport (
     UNARY_NOTE, Node, Store, Target, edge_at, ends_of, node_at, node_drop, node_find, node_get, node_release, note, row_at,
     row_find, row_get, row_release, trailing_zeros, unlikely, wait_at,
 )
-from millstream.kernels.joins.waiting cimport (
-    least_end, o_ready, place_o, place_s, row_open, s_ready, wait_end, wait_put,
-)
+from millstream.kernels.joins.waiting cimport is_sought, o_ready, place_o, place_s, s_ready, wait_end, wait_put
 
 cdef enum:
     AHEAD = 32                  # changes whose nodes are found, and what hangs on these asked for, before their turn
@@ -137,7 +136,7 @@ cdef inline void insert_pair(Matcher* matcher, Target* target, uint64_t views, C
         if target.qualified:
             admitted &= node_at(store, o).o_open | store.o_free
     if admitted != views:
-        if target.long_lived or change.until == FOREVER:
+        if unlikely(is_sought(store, relation, s, o)) if target.long_lived else change.until == FOREVER:
             hash = change.hash
             if unlikely(hash == 0):
                 hash = kind_hash(pair_hash(change.a, change.b), relation)
@@ -233,6 +232,6 @@ cdef inline void look_ahead(Store* store, int64_t n, const int64_t* view, const 
         ahead.s_node[i] = look_at(store, a[i], True) if target.s_node else -1
         ahead.o_node[i] = look_at(store, b[i], False) if target.o_node else -1
         ahead.hash[i] = 0
-        if target.qualified and (target.long_lived or until[i] == FOREVER):
+        if target.qualified and not target.long_lived and until[i] == FOREVER:
             ahead.hash[i] = kind_hash(pair_hash(a[i], b[i]), target.relation)
             prefetch_slot(&store.wait_index[target.long_lived], ahead.hash[i])

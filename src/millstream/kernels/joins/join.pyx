@@ -1,9 +1,9 @@
 """The interval join: a connected conjunctive pattern over pairs of ids with ends, kept incrementally.
 
 Fed with changes of its views in order, it writes for every change the matches that begin (weight 1) or end early (-1), with
-the interval in which they hold. Patterns of one variable are not views with lists but qualifications of rows (waiting.pxd);
-the rest are edges between rows (store.pxd, laid out by layout.pxd); a change (changes.pxd) updates these, and matches are
-enumerated from what changed (matching.pxd).
+the interval in which they hold. Patterns of one variable are not views with lists but qualifications of rows
+(qualifications.pxd), for which pairs may have to wait (waiting.pxd); the rest are edges between rows (store.pxd, laid out by
+layout.pxd); a change (changes.pxd) updates these, and matches are enumerated from what changed (matching.pxd).
 
 A change of one view, at tick `now`:
 
@@ -31,11 +31,12 @@ from millstream.kernels.joins.changes cimport AHEAD, Ahead, Change, change_views
 from millstream.kernels.joins.filters cimport Filters, OrderTest
 from millstream.kernels.joins.layout cimport group, lay_out
 from millstream.kernels.joins.matching cimport CHANGE, MORE_COLUMNS, START, UNTIL, WEIGHT, Matcher, is_counted
+from millstream.kernels.joins.qualifications cimport expire
 from millstream.kernels.joins.store cimport (
     MOST, UNIT, Edge, List, Node, Row, Store, Target, Wait, edge_at, ends_of, lists_of, node_at, row_at, trailing_zeros,
     wait_at,
 )
-from millstream.kernels.joins.waiting cimport expire, waiting_of
+from millstream.kernels.joins.waiting cimport waiting_of
 
 cnp.import_array()
 

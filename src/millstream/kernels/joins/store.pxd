@@ -46,6 +46,8 @@ cdef enum:
     EDGE_NOTE = 0
     WAIT_NOTE = 1
     UNARY_NOTE = 2              # plus the place of the unary pattern in its row
+    S_SOUGHT = 1
+    O_SOUGHT = 2
 
 
 cdef struct Entry:
@@ -80,6 +82,7 @@ cdef struct Node:
     int32_t s_waiting
     int32_t o_waiting
     int32_t rows
+    int32_t sought              # the chains of pairs that wait here which are sought in the index: S_SOUGHT, O_SOUGHT
 
 
 cdef struct Place:
@@ -243,6 +246,7 @@ cdef inline int32_t node_get(Store* store, int64_t id, uint32_t hash) noexcept n
         node.s_waiting = -1
         node.o_waiting = -1
         node.uses = 0
+        node.sought = 0
         index_put(&store.node_index, hash, number)
     return number
 

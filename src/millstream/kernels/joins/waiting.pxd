@@ -1,35 +1,34 @@
-"""Qualifications, and the pairs that wait for one; how everything expires.
+"""The pairs that wait for a qualification of their ends.
 
 A pair of a relation waits for all views of it that cannot take it yet. It hangs on the chain of its s while some of these
 views lack the qualification of s, and on the chain of its o while some have that of s and lack that of o. So when a row
 opens, its node's chains hold everything that may now be admitted, and a node that qualifies and disqualifies again and again
 is not visited by pairs that wait for their other end. A waiting pair that is dead has `until` <= now; its note removes it.
 
-Most pairs of a window wait in vain, so letting one wait must cost next to nothing: a pair with an end is *logged*, whether
-or not it waits already, and goes with its own end; the admission of several makes one edge with the latest end. Pairs that
-would stay for ever, and all of relations outside lanes (which end by deletes), are *indexed*: two live indexed pairs of one
-relation, s and o have no view in common, so that what is said again and again is stored once. `Wait.hash` tells: 0 for a
-logged pair.
+Most pairs wait in vain, so letting one wait must cost next to nothing: it is *logged*, whether or not it waits already, and
+goes with its own end; the admission of several makes one edge with the latest end. *Indexed* are pairs of lanes that would
+stay for ever, so that what is said again and again is stored once; and pairs of relations outside lanes, which end by
+deletes and come but once, where they are sought: a delete walks the chains of its nodes, and enters a chain that is long into
+the index. Such a chain is *sought* until it is empty: all its pairs of relations outside lanes are in the index, also those
+that come later. `Wait.hash` tells: 0 for a logged pair.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from millstream.kernels.containers.agenda cimport CHUNK_NOTES, NEVER, Note, Queue, agenda_pop
 from millstream.kernels.containers.hash_index cimport (
-    Index, Probe, index_add, index_close, index_drop, index_open, index_put, prefetch, probe, probe_next,
+    Index, Probe, index_add, index_close, index_drop, index_open, index_put, probe, probe_next,
 )
 from millstream.kernels.containers.records cimport record_free, record_new, record_next
-from millstream.kernels.joins.edges cimport edge_add, edge_extend, edge_find, edge_remove, kind_hash, pair_hash
+from millstream.kernels.joins.edges cimport edge_add, edge_extend, edge_find, kind_hash, pair_hash
 from millstream.kernels.joins.store cimport (
-    EDGE_NOTE, MOST, NO_VARIABLE, UNARY_NOTE, WAIT_NOTE, Edge, Node, Row, Store, Target, Wait, edge_at, ends_of, node_at,
-    node_release, note, row_at, row_get, row_release, trailing_zeros, wait_at,
+    MOST, O_SOUGHT, S_SOUGHT, WAIT_NOTE, Node, Store, Target, Wait, edge_at, node_at, node_release, note, row_get,
+    trailing_zeros, unlikely, wait_at,
 )
 
 cdef enum:
     UNLINKED = -2               # s_prev, o_prev: not on that chain; -1: its first
-    EDGE_AHEAD = 6              # notes ahead in a lane: fetch the edge
-    ROWS_AHEAD = 3              # notes ahead: fetch the edge's rows
+    WALKED = 16                 # pairs of a chain that deletes walk through again and again
 
 
 # Chains
@@ -65,6 +64,8 @@ cdef inline void s_pull(Store* store, Wait* pair) noexcept nogil:
         wait_at(store, pair.s_prev).s_next = pair.s_next
     else:
         node_at(store, pair.s).s_waiting = pair.s_next
+        if pair.s_next < 0:
+            node_at(store, pair.s).sought &= ~S_SOUGHT
     if pair.s_next >= 0:
         wait_at(store, pair.s_next).s_prev = pair.s_prev
     pair.s_prev = UNLINKED
@@ -75,14 +76,33 @@ cdef inline void o_pull(Store* store, Wait* pair) noexcept nogil:
         wait_at(store, pair.o_prev).o_next = pair.o_next
     else:
         node_at(store, pair.o).o_waiting = pair.o_next
+        if pair.o_next < 0:
+            node_at(store, pair.o).sought &= ~O_SOUGHT
     if pair.o_next >= 0:
         wait_at(store, pair.o_next).o_prev = pair.o_prev
     pair.o_prev = UNLINKED
 
 
+cdef inline bint is_sought(Store* store, int relation, int64_t s, int64_t o) noexcept nogil:
+    """Whether a pair may come to hang on a chain that is sought."""
+    return ((not store.s_id[relation] and node_at(store, s).sought & S_SOUGHT)
+            or (not store.o_id[relation] and node_at(store, o).sought & O_SOUGHT))
+
+
+cdef inline void wait_enter(Store* store, int32_t number) noexcept nogil:
+    """Puts a logged pair of a relation outside lanes into the index."""
+    cdef Wait* pair = wait_at(store, number)
+    if pair.hash == 0 and store.relation_long_lived[pair.relation]:
+        pair.hash = wait_hash(store, pair.relation, pair.s, pair.o)
+        store.logged[pair.relation] -= 1
+        index_put(&store.wait_index[1], pair.hash, number)
+
+
 cdef inline void link(Store* store, int32_t number, bint at_s, bint at_o) noexcept nogil:
     """Lets a pair hang on these chains and no others."""
     cdef Wait* pair = wait_at(store, number)
+    if unlikely(is_sought(store, pair.relation, pair.s, pair.o)):
+        wait_enter(store, number)
     if (pair.s_prev != UNLINKED) != at_s:
         if at_s:
             s_push(store, number, pair)
@@ -142,7 +162,7 @@ cdef inline uint64_t o_ready(Store* store, int relation, int64_t o) noexcept nog
 
 cdef inline void admit(Store* store, int view, int64_t s, int64_t o, int64_t until) noexcept nogil:
     """Makes an edge of a pair, or lets one that another waiting pair became last as long."""
-    cdef int32_t number = -1 if store.long_lived[view] else edge_find(store, view, s, o)
+    cdef int32_t number = edge_find(store, view, s, o)
     if number < 0:
         edge_add(store, view, s, o, until)
     elif edge_at(store, number).until < until:
@@ -261,41 +281,61 @@ cdef inline void wait_less(Store* store, int32_t number, uint64_t views) noexcep
         pair.views &= ~views
 
 
-cdef inline void wait_end(Store* store, int relation, int64_t s, int64_t o, uint64_t views) noexcept nogil:
-    """Ends the waiting of a pair for these views."""
+cdef inline int32_t wait_find(Store* store, int relation, int64_t s, int64_t o, uint32_t hash, uint64_t views) noexcept nogil:
+    """An indexed pair that waits for some of these views, or -1."""
     cdef Index* index = &store.wait_index[store.relation_long_lived[relation]]
-    cdef int32_t found[MOST]
-    cdef int32_t number, following
-    cdef int i, count = 0
+    cdef Probe place = probe(index, hash)
+    cdef int32_t number
     cdef Wait* pair
-    cdef Probe place = probe(index, wait_hash(store, relation, s, o))
     while True:
         number = probe_next(index, &place)
         if number < 0:
-            break
+            return -1
         pair = wait_at(store, number)
-        if pair.s == s and pair.o == o and pair.relation == relation and pair.until > store.now and count < MOST:
-            found[count] = number
-            count += 1
-    for i in range(count):
-        wait_less(store, found[i], views)
-    if store.logged[relation] == 0:
+        if pair.s == s and pair.o == o and pair.relation == relation and pair.views & views:
+            return number
+
+
+cdef inline void walk(Store* store, int relation, int64_t s, int64_t o, uint64_t views, bint at_s) noexcept nogil:
+    """Ends the waiting of a logged pair that hangs on the chain of its s, or of its o; the caller has pinned these."""
+    cdef Node* node = node_at(store, s if at_s else o)
+    cdef int32_t sought = S_SOUGHT if at_s else O_SOUGHT
+    cdef int32_t number = node.s_waiting if at_s else node.o_waiting
+    cdef int32_t following, walked = 0
+    cdef Wait* pair
+    if store.relation_long_lived[relation] and node.sought & sought:
         return
-    # What has ends is seldom ended before: the chains are walked.
-    number = -1 if store.s_id[relation] else node_at(store, s).s_waiting
     while number >= 0:
         pair = wait_at(store, number)
-        following = pair.s_next
-        if pair.o == o and pair.relation == relation and pair.hash == 0:
+        following = pair.s_next if at_s else pair.o_next
+        if pair.s == s and pair.o == o and pair.relation == relation and pair.hash == 0:
             wait_less(store, number, views)
         number = following
-    number = -1 if store.o_id[relation] else node_at(store, o).o_waiting
+        walked += 1
+    if walked <= WALKED or not store.relation_long_lived[relation]:
+        return
+    node.sought |= sought
+    number = node.s_waiting if at_s else node.o_waiting
     while number >= 0:
-        pair = wait_at(store, number)
-        following = pair.o_next
-        if pair.s == s and pair.relation == relation and pair.hash == 0:
+        wait_enter(store, number)
+        number = wait_at(store, number).s_next if at_s else wait_at(store, number).o_next
+
+
+cdef inline void wait_end(Store* store, int relation, int64_t s, int64_t o, uint64_t views) noexcept nogil:
+    """Ends the waiting of a pair for these views."""
+    cdef uint32_t hash
+    cdef int32_t number
+    if store.wait_index[store.relation_long_lived[relation]].used:
+        hash = wait_hash(store, relation, s, o)
+        while True:
+            number = wait_find(store, relation, s, o, hash, views)
+            if number < 0:
+                break
             wait_less(store, number, views)
-        number = following
+    if store.logged[relation] and not store.s_id[relation]:
+        walk(store, relation, s, o, views, True)
+    if store.logged[relation] and not store.o_id[relation]:
+        walk(store, relation, s, o, views, False)
 
 
 cdef inline void waiting_of(Store* store, int64_t* count) noexcept nogil:
@@ -314,7 +354,7 @@ cdef inline void waiting_of(Store* store, int64_t* count) noexcept nogil:
     for i in range(store.waits.size):
         pair = wait_at(store, <int32_t>i)
         views = pair.views
-        if views and store.logged[pair.relation]:
+        if views and (store.logged[pair.relation] or store.relation_long_lived[pair.relation]):
             hash = wait_hash(store, pair.relation, pair.s, pair.o)
             place = probe(&seen, hash)
             while True:
@@ -330,89 +370,3 @@ cdef inline void waiting_of(Store* store, int64_t* count) noexcept nogil:
             count[trailing_zeros(views)] += 1
             views &= views - 1
     index_close(&seen)
-
-
-# Qualifications
-
-cdef inline int64_t least_end(Store* store, Row* row) noexcept nogil:
-    cdef int64_t* ends = ends_of(store, row)
-    cdef int64_t least = ends[0]
-    cdef int i
-    for i in range(1, store.unary[row.variable]):
-        least = min(least, ends[i])
-    return least
-
-
-cdef inline void row_open(Store* store, int32_t number) noexcept nogil:
-    """Lets edges come to a row, those that waited for it first."""
-    cdef Row* row = row_at(store, number)
-    cdef int64_t node_number = row.node
-    cdef int variable = row.variable
-    cdef Node* node = node_at(store, node_number)
-    cdef int32_t waiting, following
-    row.open = 1
-    node.s_open |= store.s_views[variable]
-    node.o_open |= store.o_views[variable]
-    waiting = node.s_waiting if store.s_views[variable] else -1
-    while waiting >= 0:
-        following = wait_at(store, waiting).s_next
-        settle(store, waiting)
-        waiting = following
-    waiting = node_at(store, node_number).o_waiting if store.o_views[variable] else -1
-    while waiting >= 0:
-        following = wait_at(store, waiting).o_next
-        settle(store, waiting)
-        waiting = following
-
-
-# Expiry
-
-cdef inline void fetch_due(Store* store) noexcept nogil:
-    """Fetches what the notes behind the next one speak of: the edge of one, the rows of another that was fetched before."""
-    cdef Queue* queue
-    cdef Note* note
-    cdef Edge* edge
-    cdef int32_t end
-    if store.agenda.next_lane < 0:
-        return
-    queue = &store.agenda.lanes[store.agenda.next_lane]
-    end = queue.last if queue.head == queue.tail else CHUNK_NOTES
-    if queue.first + EDGE_AHEAD < end:
-        note = queue.head.notes + queue.first + EDGE_AHEAD
-        if note.kind == EDGE_NOTE:
-            prefetch(edge_at(store, note.number))
-    if queue.first + ROWS_AHEAD < end:
-        note = queue.head.notes + queue.first + ROWS_AHEAD
-        edge = edge_at(store, note.number) if note.kind == EDGE_NOTE else NULL
-        if edge != NULL and edge.view >= 0:
-            if not (store.s_bare >> edge.view) & 1:
-                prefetch(row_at(store, edge.s.place.row))
-            if not (store.o_bare >> edge.view) & 1:
-                prefetch(row_at(store, edge.o.place.row))
-
-
-cdef inline void expire(Store* store, int64_t most) noexcept nogil:
-    """Removes what died by now, after at most so many notes."""
-    cdef Note due
-    cdef Row* row
-    cdef int place
-    while most > 0 and store.agenda.next_tick <= store.now:
-        most -= 1
-        due = agenda_pop(&store.agenda)
-        fetch_due(store)
-        if due.kind == EDGE_NOTE:
-            if edge_at(store, due.number).view >= 0 and edge_at(store, due.number).until <= store.now:
-                edge_remove(store, due.number)
-        elif due.kind == WAIT_NOTE:
-            if wait_at(store, due.number).views and wait_at(store, due.number).until <= store.now:
-                wait_remove(store, due.number)
-        else:
-            row = row_at(store, due.number)
-            place = due.kind - UNARY_NOTE
-            if row.variable == NO_VARIABLE:
-                continue
-            if NEVER < ends_of(store, row)[place] <= store.now:
-                ends_of(store, row)[place] = NEVER
-                store.held[store.unary_view[row.variable][place]] -= 1
-                row.until = NEVER
-                row_release(store, due.number)

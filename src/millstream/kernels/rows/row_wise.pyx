@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t
 from millstream.kernels.aggregates.term_references cimport TermReferences, CountedTerms
 from millstream.kernels.flow.change_rows cimport (
     CHANGE, MORE_COLUMNS, TICK, WEIGHT, ChangeRows, Written, change_close, change_open, change_row, change_write,
-    written_copy, written_grow,
+    written_copy, written_room,
 )
 from millstream.kernels.flow.deltas cimport Deltas, Operator, check_widths
 from millstream.kernels.flow.two_sided cimport same_change
@@ -61,8 +61,7 @@ cdef class RowWise(Operator):
                 values[i] = self.program.output(i, given.columns, row)
             values[out.width] = given.columns[given.width + WEIGHT][row]
             return
-        if out.size == out.capacity:
-            written_grow(out)
+        written_room(out, 1)
         for i in range(out.width):
             out.columns[i][out.size] = self.program.output(i, given.columns, row)
         for i in range(MORE_COLUMNS):
