@@ -284,9 +284,10 @@ def test_crowded_nodes_are_like_others(patterns, lane, seed):
 
 
 @pytest.mark.parametrize("again", [0, 100])
-def test_pairs_at_a_hub_wait_until_they_are_deleted_one_by_one(again):
+@pytest.mark.parametrize("pairs", [60, 6000])
+def test_pairs_at_a_hub_wait_until_they_are_deleted_one_by_one(again, pairs):
     """A pair that was deleted does not wait any longer, however often it had come and however many wait beside it."""
-    hub, pairs = 7, 60
+    hub = 7
     join = IntervalJoin([(X, Y), (Y, Z), (X, -1)], [-1] * 3, 3, relations=[0, 0, 1])
     come = [Fed(view, hub, n, 0, FOREVER, 1, 0) for n in range(100, 100 + pairs) for view in (0, 1)]
     assert feed(join, *come, *(come[0] for _ in range(again))) == []

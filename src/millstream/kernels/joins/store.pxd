@@ -83,6 +83,7 @@ cdef struct Node:
     int32_t o_waiting
     int32_t rows
     int32_t sought              # the chains of pairs that wait here which are sought in the index: S_SOUGHT, O_SOUGHT
+    int32_t hanging             # pairs on both chains
 
 
 cdef struct Place:
@@ -247,6 +248,7 @@ cdef inline int32_t node_get(Store* store, int64_t id, uint32_t hash) noexcept n
         node.o_waiting = -1
         node.uses = 0
         node.sought = 0
+        node.hanging = 0
         index_put(&store.node_index, hash, number)
     return number
 

@@ -9,7 +9,7 @@ Most pairs wait in vain, so letting one wait must cost next to nothing: it is *l
 goes with its own end; the admission of several makes one edge with the latest end. *Indexed* are pairs of lanes that would
 stay for ever, so that what is said again and again is stored once; and pairs of relations outside lanes, which end by
 deletes and come but once, where they are sought: a delete walks the chains of its nodes, and enters a chain that is long into
-the index. Such a chain is *sought* until it is empty: all its pairs of relations outside lanes are in the index, also those
+the index, as is done with those of a hub when it becomes one. Such a chain is *sought* until it is empty: all its pairs of relations outside lanes are in the index, also those
 that come later. `Wait.hash` tells: 0 for a logged pair.
 """
 
@@ -29,6 +29,7 @@ from millstream.kernels.joins.store cimport (
 cdef enum:
     UNLINKED = -2               # s_prev, o_prev: not on that chain; -1: its first
     WALKED = 16                 # pairs of a chain that deletes walk through again and again
+    LONG = 4096                 # pairs of a node with which its chains are entered before any delete: that is no pause
 
 
 # Chains
@@ -39,6 +40,34 @@ cdef inline uint32_t wait_hash(Store* store, int relation, int64_t s, int64_t o)
     return kind_hash(pair_hash(a, b), relation)
 
 
+cdef inline void wait_enter(Store* store, int32_t number) noexcept nogil:
+    """Puts a logged pair of a relation outside lanes into the index."""
+    cdef Wait* pair = wait_at(store, number)
+    if pair.hash == 0 and store.relation_long_lived[pair.relation]:
+        pair.hash = wait_hash(store, pair.relation, pair.s, pair.o)
+        store.logged[pair.relation] -= 1
+        index_put(&store.wait_index[1], pair.hash, number)
+
+
+cdef inline void enter_chain(Store* store, int64_t number, bint at_s) noexcept nogil:
+    """Has the pairs on a chain of a node sought in the index from now on."""
+    cdef Node* node = node_at(store, number)
+    cdef int32_t pair = node.s_waiting if at_s else node.o_waiting
+    node.sought |= S_SOUGHT if at_s else O_SOUGHT
+    while pair >= 0:
+        wait_enter(store, pair)
+        pair = wait_at(store, pair).s_next if at_s else wait_at(store, pair).o_next
+
+
+cdef inline void seek(Store* store, int64_t number) noexcept nogil:
+    """For a node at which many pairs wait, perhaps again."""
+    cdef Node* node = node_at(store, number)
+    if node.s_waiting >= 0 and not node.sought & S_SOUGHT:
+        enter_chain(store, number, True)
+    if node.o_waiting >= 0 and not node.sought & O_SOUGHT:
+        enter_chain(store, number, False)
+
+
 cdef inline void s_push(Store* store, int32_t number, Wait* pair) noexcept nogil:
     """Hangs a pair on the chain of its s."""
     cdef Node* node = node_at(store, pair.s)
@@ -47,6 +76,9 @@ cdef inline void s_push(Store* store, int32_t number, Wait* pair) noexcept nogil
     if pair.s_next >= 0:
         wait_at(store, pair.s_next).s_prev = number
     node.s_waiting = number
+    node.hanging += 1
+    if unlikely(node.hanging == LONG):
+        seek(store, pair.s)
 
 
 cdef inline void o_push(Store* store, int32_t number, Wait* pair) noexcept nogil:
@@ -56,10 +88,14 @@ cdef inline void o_push(Store* store, int32_t number, Wait* pair) noexcept nogil
     if pair.o_next >= 0:
         wait_at(store, pair.o_next).o_prev = number
     node.o_waiting = number
+    node.hanging += 1
+    if unlikely(node.hanging == LONG):
+        seek(store, pair.o)
 
 
 cdef inline void s_pull(Store* store, Wait* pair) noexcept nogil:
     """Takes a pair off the chain of its s."""
+    node_at(store, pair.s).hanging -= 1
     if pair.s_prev >= 0:
         wait_at(store, pair.s_prev).s_next = pair.s_next
     else:
@@ -72,6 +108,7 @@ cdef inline void s_pull(Store* store, Wait* pair) noexcept nogil:
 
 
 cdef inline void o_pull(Store* store, Wait* pair) noexcept nogil:
+    node_at(store, pair.o).hanging -= 1
     if pair.o_prev >= 0:
         wait_at(store, pair.o_prev).o_next = pair.o_next
     else:
@@ -87,15 +124,6 @@ cdef inline bint is_sought(Store* store, int relation, int64_t s, int64_t o) noe
     """Whether a pair may come to hang on a chain that is sought."""
     return ((not store.s_id[relation] and node_at(store, s).sought & S_SOUGHT)
             or (not store.o_id[relation] and node_at(store, o).sought & O_SOUGHT))
-
-
-cdef inline void wait_enter(Store* store, int32_t number) noexcept nogil:
-    """Puts a logged pair of a relation outside lanes into the index."""
-    cdef Wait* pair = wait_at(store, number)
-    if pair.hash == 0 and store.relation_long_lived[pair.relation]:
-        pair.hash = wait_hash(store, pair.relation, pair.s, pair.o)
-        store.logged[pair.relation] -= 1
-        index_put(&store.wait_index[1], pair.hash, number)
 
 
 cdef inline void link(Store* store, int32_t number, bint at_s, bint at_o) noexcept nogil:
@@ -314,11 +342,7 @@ cdef inline void walk(Store* store, int relation, int64_t s, int64_t o, uint64_t
         walked += 1
     if walked <= WALKED or not store.relation_long_lived[relation]:
         return
-    node.sought |= sought
-    number = node.s_waiting if at_s else node.o_waiting
-    while number >= 0:
-        wait_enter(store, number)
-        number = wait_at(store, number).s_next if at_s else wait_at(store, number).o_next
+    enter_chain(store, s if at_s else o, at_s)
 
 
 cdef inline void wait_end(Store* store, int relation, int64_t s, int64_t o, uint64_t views) noexcept nogil:
