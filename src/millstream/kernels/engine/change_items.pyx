@@ -1,8 +1,9 @@
 """Changes of graphs as callers pass many of them, gathered to be read together.
 
 The texts of all lie in one, each with a line end behind it; for each item there is the last of its lines, counted from 1,
-where its text ends, whether it inserts (1) or deletes (-1), its time and the place of its graph. What cannot be joined is handed back: labels of
-blank nodes, which are nodes of their item, bytes, and carriage returns, which would be lines to one and not to the other.
+where its text ends, whether it inserts (1) or deletes (-1), its time and the place of its graph. What cannot be joined is
+handed back: labels of blank nodes, which are nodes of their item, bytes, and carriage returns, which would be lines to one
+and not to the other.
 """
 
 import numpy as np

@@ -8,9 +8,9 @@ is not visited by pairs that wait for their other end. A waiting pair that is de
 Most pairs wait in vain, so letting one wait must cost next to nothing: it is *logged*, whether or not it waits already, and
 goes with its own end; the admission of several makes one edge with the latest end. *Indexed* are pairs of lanes that would
 stay for ever, so that what is said again and again is stored once; and pairs of relations outside lanes, which end by
-deletes and come but once, where they are sought: a delete walks the chains of its nodes, and enters a chain that is long into
-the index, as is done with those of a hub when it becomes one. Such a chain is *sought* until it is empty: all its pairs of relations outside lanes are in the index, also those
-that come later. `Wait.hash` tells: 0 for a logged pair.
+deletes and come but once, where they are sought: a delete walks the chains of its nodes, and enters a chain that is long
+into the index, as is done with those of a hub when it becomes one. Such a chain is *sought* until it is empty: all its pairs
+of relations outside lanes are in the index, also those that come later. `Wait.hash` tells: 0 for a logged pair.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
@@ -309,7 +309,8 @@ cdef inline void wait_less(Store* store, int32_t number, uint64_t views) noexcep
         pair.views &= ~views
 
 
-cdef inline int32_t wait_find(Store* store, int relation, int64_t s, int64_t o, uint32_t hash, uint64_t views) noexcept nogil:
+cdef inline int32_t wait_find(
+        Store* store, int relation, int64_t s, int64_t o, uint32_t hash, uint64_t views) noexcept nogil:
     """An indexed pair that waits for some of these views, or -1."""
     cdef Index* index = &store.wait_index[store.relation_long_lived[relation]]
     cdef Probe place = probe(index, hash)

@@ -1,7 +1,7 @@
 """What row programs compute with: cells, and what operations make of them.
 
-A cell is the id of a column or a constant, an exact number, a double, a truth, a text (row_texts.pxd), or an error. A function that says False
-cannot tell.
+A cell is the id of a column or a constant, an exact number, a double, a truth, a text (row_texts.pxd), or an error. A
+function that says False cannot tell.
 """
 
 from libc.math cimport ceil, copysign, fabs, floor, isfinite, isnan

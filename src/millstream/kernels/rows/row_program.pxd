@@ -31,11 +31,7 @@ cdef class RowProgram:
     cdef int check(self, const Step* step, int depth, int stored) except -1
     cdef int make_short(self) except -1
     cdef int64_t define(self, int64_t number, int64_t** columns, int64_t row) except -2
-    cdef bint is_member(self, int64_t number, Cell* cell) except -1
-    cdef bint compare(self, int operation, Cell* a, Cell* b) except -1
-    cdef bint apply_to_text(self, int operation, int64_t argument, Cell* cell) except -1
-    cdef bint connect_texts(self, int operation, Cell* a, Cell* b) except -1
-    cdef bint take_substring(self, Cell* text, bint has_count) except -1
+    cdef bint matches(self, int64_t number, Cell* cell) except -1
     cdef int resolve(self, Cell* cell) except -1
     cdef int store(self, Cell* cell) except -1
     cdef bint calculate_words(self, const Step* step, int64_t** columns, int64_t row, Cell* into) noexcept nogil

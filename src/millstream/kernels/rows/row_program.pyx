@@ -3,14 +3,15 @@
 A program is a list of (operation, argument), run for every row with a stack of cells (row_cells.pxd). COLUMN and CONSTANT
 push, and so does DOUBLE, whose argument are the bits of a double; the others take their operands from the stack and push
 their result (OTHERWISE the first operand that has a value; MEMBER whether the operand is one of the choices that its
-argument numbers, MATCHES whether a Python function of a text says so), except STORE, which takes a result as the next computed column, and TEST, which takes a truth and drops
-the row unless it is true. Columns are numbered: the given ones first, then the computed ones in order.
+argument numbers, MATCHES whether a Python function of a text says so), except STORE, which takes a result as the next
+computed column, and TEST, which takes a truth and drops the row unless it is true. Columns are numbered: the given ones
+first, then the computed ones in order.
 
-Not all that SPARQL knows has a kernel (typed literals outside of ids other than numbers, texts in order, numbers beyond 128
-bits). Every expression therefore has a *definition* (definition.pyx), which the argument of its STORE or TEST numbers: where
-a step cannot tell, the definition gives the value of the whole expression. DEFINED pushes what a definition gives, for a
-part without any kernel; SKIP_IF_FALSE and SKIP_IF_TRUE go past as many steps as they say, so that an operand of && or ||
-is not asked for in vain.
+Not all that SPARQL knows has a kernel (typed literals outside of ids other than numbers, letters beyond ASCII where case
+matters, numbers beyond 128 bits). Every expression therefore has a *definition* (definition.pyx), which the argument of its
+STORE or TEST numbers: where a step cannot tell, the definition gives the value of the whole expression. DEFINED pushes what
+a definition gives, for a part without any kernel; SKIP_IF_FALSE and SKIP_IF_TRUE go past as many steps as they say, so that
+an operand of && or || is not asked for in vain.
 """
 
 import cython
@@ -31,23 +32,21 @@ from millstream.kernels.numbers.number_ids cimport MOST_SHORT, number_id, short_
 from millstream.kernels.numbers.words cimport Word, add_words, multiply_words, read_word, subtract_words, word_of_number
 from millstream.kernels.rows.definition cimport Definition, TextTest
 from millstream.kernels.rows.row_cells cimport (
-    ERROR, FAILED, FALSE, ID, NUMBER, REAL, TEXT, TRUE, TRUTH, UNKNOWN, Cell, apply_function, calculate, choose,
-    compare_cells, connect, effect, has_no_value, holds, invert, is_outside, is_same, put_truth, read_number, test_kind,
-    truth_of,
+    FALSE, ID, NUMBER, REAL, TEXT, TRUE, TRUTH, UNKNOWN, Cell, apply_function, calculate, choose, connect, effect,
+    has_no_value, holds, invert, is_outside, is_same, put_truth, test_kind, truth_of,
 )
+from millstream.kernels.rows.row_comparisons cimport compare, is_member
 from millstream.kernels.rows.row_dates cimport take_part
 from millstream.kernels.rows.row_operations cimport (
-    ABS, ADD, BOUND, CEIL, CHOOSE, COLUMN, CONCAT, CONSTANT, CONTAINS, DAY, DEFINED, DIVIDE, DOUBLE, EQUAL, FLOOR,
+    ABS, ADD, BOUND, CEIL, CHOOSE, COLUMN, CONCAT, CONSTANT, CONTAINS, DAY, DEFINED, DIVIDE, DOUBLE, FLOOR,
     GREATER_OR_EQUAL, HOURS, IS_BLANK, IS_IRI, IS_LITERAL, IS_NUMERIC, LANG, LCASE, MATCHES, MEMBER, MINUS, MINUTES, MONTH,
-    NOT, OTHERWISE, PLUS, ROUND, SAME, SECONDS, SKIP_IF_FALSE, SKIP_IF_TRUE, STORE, STR, STRAFTER, STRBEFORE, STRENDS, STRLEN,
-    STRSTARTS, SUBSTR, SUBSTR_OF, SUBTRACT, TEST, UCASE, UNEQUAL, YEAR,
+    NOT, OTHERWISE, PLUS, ROUND, SAME, SECONDS, SKIP_IF_FALSE, SKIP_IF_TRUE, STORE, STR, STRAFTER, STRBEFORE, STRENDS,
+    STRLEN, STRSTARTS, SUBSTR, SUBSTR_OF, SUBTRACT, TEST, UCASE, YEAR,
 )
 from millstream.kernels.rows.row_steps cimport (
     CALCULATED, IN_WORDS, NUMERAL, ROUNDED_QUOTIENT, SHORTCUT, SKIPPED, Step, link, shorten,
 )
-from millstream.kernels.rows.row_texts cimport (
-    compare_texts, concatenate, cut, fold_case, is_string, measure, read_language, read_string, search, spell, text_id,
-)
+from millstream.kernels.rows.row_texts cimport apply_to_text, connect_texts, read_string, take_substring, text_id
 
 cnp.import_array()
 
@@ -172,92 +171,14 @@ cdef class RowProgram:
             self.asked[i] = self.value(definition.places[i], columns, row)
         return definition.value(self.asked)
 
-    cdef bint is_member(self, int64_t number, Cell* cell) except -1:
-        """Makes the truth of IN of an operand, whether that can be told. Equal terms of these kinds have equal ids:
-        IRIs, blank nodes, strings; and they can be compared with all that is not a typed literal outside of ids."""
-        cdef cnp.ndarray ids = self.choices[number]
-        cdef const int64_t* choices = <const int64_t*>cnp.PyArray_DATA(ids)
-        cdef int64_t i, low = 0, high = len(ids), middle
-        cdef Cell one, other
-        cdef bint failed = False
-        if has_no_value(cell):
-            cell.what = ERROR
-            return True
-        if cell.what == ID:
-            while low < high:
-                middle = (low + high) >> 1
-                if choices[middle] < cell.id:
-                    low = middle + 1
-                else:
-                    high = middle
-            if kind_of(cell.id) < TYPED or (low < len(ids) and choices[low] == cell.id and kind_of(cell.id) > TYPED):
-                put_truth(cell, TRUE if low < len(ids) and choices[low] == cell.id else FALSE)
-                return True
-        for i in range(len(ids)):
-            one = cell[0]
-            other.what = ID
-            other.id = choices[i]
-            if not self.compare(EQUAL, &one, &other):
-                return False
-            if one.what == TRUTH and one.truth == TRUE:
-                put_truth(cell, TRUE)
-                return True
-            failed |= one.what == ERROR
-        put_truth(cell, FAILED if failed else FALSE)
-        return True
-
-    cdef bint compare(self, int operation, Cell* a, Cell* b) except -1:
-        """Makes the truth of a comparison, whether that can be told."""
-        cdef bint ordered = operation > UNEQUAL
-        if not (a.what == TEXT or b.what == TEXT or (ordered and is_string(a) and is_string(b))):
-            return compare_cells(operation, a, b)
-        if has_no_value(a) or has_no_value(b):
-            a.what = ERROR
-            return True
-        if is_outside(a) or is_outside(b):
-            return False
-        if not is_string(a) or not is_string(b):
-            # A string is no other term, and has no place in any other order.
-            put_truth(a, FAILED if ordered else operation == UNEQUAL)
-            return True
-        if not read_string(self.dictionary, &self.arena, a) or not read_string(self.dictionary, &self.arena, b):
-            return False
-        compare_texts(operation, a, b)
-        return True
-
-    cdef bint apply_to_text(self, int operation, int64_t argument, Cell* cell) except -1:
-        """Makes the result of a function of one term or text, whether that can be told."""
-        if operation == STR:
-            return spell(self.dictionary, &self.arena, cell)
-        if operation == LANG:
-            return read_language(self.dictionary, &self.arena, cell)
+    cdef bint matches(self, int64_t number, Cell* cell) except -1:
+        """Makes the truth of a test of texts, whether that can be told."""
         if not read_string(self.dictionary, &self.arena, cell):
             return False
-        if operation == STRLEN:
-            measure(cell)
-        elif operation != MATCHES:
-            return fold_case(operation, &self.arena, cell)
-        elif cell.what == TEXT:
-            put_truth(cell, (<TextTest?>self.tests[argument]).truth(
+        if cell.what == TEXT:
+            put_truth(cell, (<TextTest?>self.tests[number]).truth(
                 cell.text, cell.length, not self.arena.bytes <= cell.text < self.arena.bytes + self.arena.room))
         return True
-
-    cdef bint connect_texts(self, int operation, Cell* a, Cell* b) except -1:
-        """Makes the result of a function of two texts, whether that can be told."""
-        if not read_string(self.dictionary, &self.arena, a) or not read_string(self.dictionary, &self.arena, b):
-            return False
-        if operation == CONCAT:
-            return concatenate(&self.arena, a, b)
-        search(operation, a, b)
-        return True
-
-    cdef bint take_substring(self, Cell* text, bint has_count) except -1:
-        """Makes SUBSTR of a text and one or two numbers behind it, whether that can be told."""
-        if not read_string(self.dictionary, &self.arena, text) or not read_number(text + 1):
-            return False
-        if has_count and not read_number(text + 2):
-            return False
-        return cut(text, text + 1, text + 2 if has_count else NULL)
 
     cdef int resolve(self, Cell* cell) except -1:
         """Makes a number of the id of a double or of a long number; `is_outside` says where that is worth a call."""
@@ -405,15 +326,17 @@ cdef class RowProgram:
             elif operation == MEMBER:
                 if is_outside(top):
                     self.resolve(top)
-                decided = self.is_member(step.argument, top)
-            elif operation in (STR, LANG, STRLEN, LCASE, UCASE, MATCHES):
-                decided = self.apply_to_text(operation, step.argument, top)
+                decided = is_member(self.dictionary, &self.arena, self.choices[step.argument], top)
+            elif operation == MATCHES:
+                decided = self.matches(step.argument, top)
+            elif operation in (STR, LANG, STRLEN, LCASE, UCASE):
+                decided = apply_to_text(operation, self.dictionary, &self.arena, top)
             elif operation in (CONTAINS, STRSTARTS, STRENDS, STRBEFORE, STRAFTER, CONCAT):
                 top -= 1
-                decided = self.connect_texts(operation, top, top + 1)
+                decided = connect_texts(operation, self.dictionary, &self.arena, top, top + 1)
             elif operation in (SUBSTR, SUBSTR_OF):
                 top -= 1 if operation == SUBSTR else 2
-                decided = self.take_substring(top, operation == SUBSTR_OF)
+                decided = take_substring(self.dictionary, &self.arena, top, operation == SUBSTR_OF)
             elif operation in (YEAR, MONTH, DAY, HOURS, MINUTES, SECONDS):
                 decided = take_part(operation, top)
             elif operation in (SKIP_IF_FALSE, SKIP_IF_TRUE):
@@ -430,7 +353,7 @@ cdef class RowProgram:
                 if operation <= DIVIDE:
                     decided = calculate(operation, top, top + 1)
                 elif operation <= GREATER_OR_EQUAL:
-                    decided = self.compare(operation, top, top + 1)
+                    decided = compare(operation, self.dictionary, &self.arena, top, top + 1)
                 else:
                     decided = connect(operation, top, top + 1)
             if not decided:

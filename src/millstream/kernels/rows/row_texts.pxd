@@ -16,9 +16,9 @@ from millstream.kernels.dictionary.values cimport (
     BLANK, INLINED_BYTES, IRI, LANGUAGE, STRING, TYPED, kind_of, write_inlined,
 )
 from millstream.kernels.numbers.exact cimport Number
-from millstream.kernels.rows.row_cells cimport ERROR, ID, NUMBER, REAL, TEXT, TRUTH, Cell, holds, put_truth
+from millstream.kernels.rows.row_cells cimport ERROR, ID, NUMBER, REAL, TEXT, TRUTH, Cell, holds, put_truth, read_number
 from millstream.kernels.rows.row_operations cimport (
-    CONTAINS, EQUAL, STRBEFORE, STRENDS, STRSTARTS, UCASE, UNEQUAL,
+    CONCAT, CONTAINS, EQUAL, LANG, STR, STRBEFORE, STRENDS, STRLEN, STRSTARTS, UCASE, UNEQUAL,
 )
 
 cdef extern from * nogil:
@@ -272,6 +272,39 @@ cdef inline bint cut(Cell* a, const Cell* start, const Cell* count) noexcept nog
     a.text += begin
     a.length = at - begin
     return True
+
+
+cdef inline bint apply_to_text(int operation, Dictionary dictionary, Arena* arena, Cell* cell) except -1:
+    """STR, LANG, STRLEN, LCASE and UCASE."""
+    if operation == STR:
+        return spell(dictionary, arena, cell)
+    if operation == LANG:
+        return read_language(dictionary, arena, cell)
+    if not read_string(dictionary, arena, cell):
+        return False
+    if operation == STRLEN:
+        measure(cell)
+        return True
+    return fold_case(operation, arena, cell)
+
+
+cdef inline bint connect_texts(int operation, Dictionary dictionary, Arena* arena, Cell* a, Cell* b) except -1:
+    """CONCAT of two, and what looks for one text in another."""
+    if not read_string(dictionary, arena, a) or not read_string(dictionary, arena, b):
+        return False
+    if operation == CONCAT:
+        return concatenate(arena, a, b)
+    search(operation, a, b)
+    return True
+
+
+cdef inline bint take_substring(Dictionary dictionary, Arena* arena, Cell* text, bint has_count) except -1:
+    """SUBSTR of a text and one or two numbers behind it."""
+    if not read_string(dictionary, arena, text) or not read_number(text + 1):
+        return False
+    if has_count and not read_number(text + 2):
+        return False
+    return cut(text, text + 1, text + 2 if has_count else NULL)
 
 
 cdef inline void compare_texts(int operation, Cell* a, const Cell* b) noexcept nogil:
