@@ -122,7 +122,7 @@ def shown(value: Cell) -> str:
         return value
     if isinstance(value, int) or abs(value) >= 1000:
         return f"{value:,.0f}"
-    if 0 < abs(value) < 0.1:
+    if 0 < abs(value) < 0.095:
         return f"{value:.2g}" if abs(value) >= 0.0001 else f"{value:.1e}"
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
 
