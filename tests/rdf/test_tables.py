@@ -167,6 +167,19 @@ def test_text_of_a_table_file_that_is_not_utf8_makes_its_row_malformed() -> None
     assert rejected.line == 2
 
 
+def test_names_of_columns_that_are_not_utf8_are_a_fault_of_the_table() -> None:
+    given = table(ROWS).append_column("further", pa.array([1, 2]))
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, given.schema) as writer:
+        writer.write_table(given)
+    damaged = sink.getvalue().to_pybytes().replace(b"further", b"fur\xb8her")
+    with pytest.raises(DataError, match="not UTF-8"):
+        shown(damaged, format="arrow")
+    engine = Engine()
+    with pytest.raises(DataError, match="not UTF-8"):
+        engine.read("http://x/s", damaged, format="arrow")
+
+
 def test_a_table_file_whose_offsets_lie_beyond_its_text_is_set_aside() -> None:
     offsets = pa.array([0, 1 << 30, 3], pa.int32()).buffers()[1]
     cells = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"abc")])

@@ -174,9 +174,13 @@ def _group(rows: list[Row], rejections: Rejections) -> Iterator[Group]:
 
 def _check_columns(schema: pa.Schema, source: str, *, timed: bool) -> None:
     needed = ("s", "p", "o", "at_ms") if timed else ("s", "p", "o")
-    missing = [name for name in needed if schema.names.count(name) != 1]
+    try:
+        names = schema.names
+    except UnicodeDecodeError as error:
+        raise DataError(f"the names of its columns are not UTF-8: {error}", source=source) from None
+    missing = [name for name in needed if names.count(name) != 1]
     if missing:
-        reason = f"needs one column each of {', '.join(missing)}; it has {', '.join(schema.names)}"
+        reason = f"needs one column each of {', '.join(missing)}; it has {', '.join(names)}"
         raise DataError(f"{reason}. `millstream map` makes a stream of other rows", source=source)
 
 
