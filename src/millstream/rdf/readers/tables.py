@@ -76,7 +76,7 @@ def open_table(
                     yield from (_sound(file.get_batch(index)) for index in range(file.num_record_batches))
                 else:
                     yield from map(_sound, pa.ipc.open_stream(data))
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         rejections.reject(f"not a readable {format.value} table: {error}")
 
 
@@ -85,6 +85,7 @@ def _sound(batch: pa.RecordBatch) -> pa.RecordBatch:
 
     Text that is not UTF-8 comes as bytes, so that only its row is malformed.
     """
+    _ = batch.schema.names  # Raises for names that are not UTF-8.
     try:
         batch.validate(full=True)
     except pa.ArrowInvalid:
@@ -105,7 +106,7 @@ def batches_of(table: Any, rejections: Rejections) -> Iterator[pa.RecordBatch]:
     batches = [table] if isinstance(table, pa.RecordBatch) else table
     try:
         yield from map(_sound, table.to_batches(max_chunksize=_ROWS) if isinstance(table, pa.Table) else batches)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         rejections.reject(f"not a readable table: {error}")
 
 
@@ -174,13 +175,9 @@ def _group(rows: list[Row], rejections: Rejections) -> Iterator[Group]:
 
 def _check_columns(schema: pa.Schema, source: str, *, timed: bool) -> None:
     needed = ("s", "p", "o", "at_ms") if timed else ("s", "p", "o")
-    try:
-        names = schema.names
-    except UnicodeDecodeError as error:
-        raise DataError(f"the names of its columns are not UTF-8: {error}", source=source) from None
-    missing = [name for name in needed if names.count(name) != 1]
+    missing = [name for name in needed if schema.names.count(name) != 1]
     if missing:
-        reason = f"needs one column each of {', '.join(missing)}; it has {', '.join(names)}"
+        reason = f"needs one column each of {', '.join(missing)}; it has {', '.join(schema.names)}"
         raise DataError(f"{reason}. `millstream map` makes a stream of other rows", source=source)
 
 
