@@ -118,3 +118,12 @@ def test_a_query_that_is_closed_leaves_no_terms_behind(scenario: Scenario) -> No
         forget_all_that_may_be(engine)
         terms.append(engine.stats["terms"])
     assert terms[1] <= terms[0]
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+@some
+@given(session=any_sessions())
+def test_a_graph_may_be_shown_to_a_query_in_parts(at_once: int, session: Session) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("millstream.engine.windows.window_state._AT_ONCE", at_once)
+        run_session(session)

@@ -28,6 +28,13 @@ def test_what_really_changes_is_told_once(changes):
         model = model | distinct.keys() if insert else model - distinct.keys()
         assert {tuple(t) for t in graph.triples().tolist()} == model
         assert graph.size == len(model) == len(graph.triples())
+        for asked in ([0], [1, 0, 1], [2, 3]):
+            found = [tuple(t) for t in graph.triples_of(ids[asked].tolist()).tolist()]
+            assert sorted(found) == sorted(t for t in model if t[1] in ids[asked])
+            # One predicate after the other.
+            assert list(dict.fromkeys(p for _, p, _ in found)) == [
+                p for p in dict.fromkeys(ids[asked].tolist()) if any(t[1] == p for t in model)
+            ]
 
 
 @given(st.integers(0, 2**32), st.integers(0, 3), st.booleans())
@@ -67,3 +74,21 @@ def test_terms_stay_while_a_triple_has_them():
     dictionary.settle()
     dictionary.sweep(100)
     assert dictionary.stats()["live"] == 0
+
+
+def test_the_triples_of_a_predicate_are_found_among_many():
+    dictionary = Dictionary()
+    ids = np.array([dictionary.encode_one(f"<http://e/{n}>".encode()) for n in range(3_000)], np.int64)
+    graph, model = TripleSet(dictionary), {}
+    rng = np.random.default_rng(5)
+    for _ in range(6):
+        rows = ids[np.column_stack([rng.integers(0, 3_000, 4_000), rng.integers(0, 50, 4_000), rng.integers(0, 9, 4_000)])]
+        graph.insert(rows)
+        model |= dict.fromkeys(map(tuple, rows.tolist()))
+        gone = [t for t in model if rng.random() < 0.4 or t[1] == ids[7]]
+        graph.delete(np.array(gone, np.int64), 0)
+        model = {t: None for t in model if t not in set(gone)}
+        for predicate in ids[[0, 7, 49]].tolist():
+            found = map(tuple, graph.triples_of([predicate]).tolist())
+            assert sorted(found) == sorted(t for t in model if t[1] == predicate)
+    assert sorted(map(tuple, graph.triples().tolist())) == sorted(model)

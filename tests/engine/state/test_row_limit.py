@@ -41,6 +41,18 @@ def test_a_query_with_few_answers_and_too_many_rows_is_refused(text: str) -> Non
     assert len(engine.register(text.replace("?a :q", ":none :q").replace("?x :p ?w", "?x :q :none")).take()) == 0
 
 
+@pytest.mark.parametrize(("text", "most"), [(PRODUCT, 250), (STAR, 800)], ids=["product", "star"])
+def test_rows_are_counted_over_all_parts_in_which_a_graph_is_shown(
+    text: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No part brings as many: the last of 16 triples brings 16 and 721 rows."""
+    monkeypatch.setattr("millstream.engine.windows.window_state._AT_ONCE", 1)
+    engine = loaded(16, change_rows=most)
+    with pytest.raises(ChangeLimitError, match=f"more than {most} rows of what comes at once"):
+        engine.register(text.replace("*", "(COUNT(DISTINCT *) AS ?n)"))
+    assert len(loaded(6, change_rows=most).register(text).take()) == (36 if text == PRODUCT else 216)
+
+
 def test_leaves_of_a_star_are_counted_without_rows() -> None:
     engine = loaded(100, change_rows=5000)
     query = engine.register(STAR.replace("*", "(COUNT(*) AS ?n)"), output="changes")

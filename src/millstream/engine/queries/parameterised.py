@@ -122,14 +122,15 @@ class ParameterisedQuery:
 
     # Its run ----------------------------------------------------------------------------------------------------------
 
-    def go_on_with(self, emitter: Emitter, places: tuple[int, ...]) -> Triples:
-        """Another emitter, for instances that differ at these places; gives their constants."""
+    def go_on_with(self, emitter: Emitter, places: tuple[int, ...]) -> Graph:
+        """Another emitter, for instances that differ at these places; gives the graph of their constants."""
         self._graph.delete(self._graph.triples(), emitter.run.tick)
         for query in self.run.operator.watchers & set(self.queries):
             emitter.run.operator.measure(query, measured=True)
         self.emitter, self.places = emitter, places
         self._name()
-        return self._graph.insert(self._triples(self._instances.values()))
+        self._graph.insert(self._triples(self._instances.values()))
+        return self._graph
 
     def mute(self) -> None:
         """Has the run say nothing to anybody until a query is taken."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from millstream.engine.input.datasets import Graph
 from millstream.engine.output.answers import Answer
 from millstream.engine.output.emitter import Emitter
 from millstream.engine.queries.common_parts import CommonParts
@@ -194,12 +195,10 @@ class Registry:
         for iri in {window.stream.value for window in query.query.windows}:
             query.count_from(self._core.known_stream(iri))
 
-    def _start(self, run: QueryRun, instances: Any = None, given: PartRows | None = None) -> None:
+    def _start(self, run: QueryRun, instances: Graph | None = None, given: PartRows | None = None) -> None:
         core = self._core
-        contents = {name: graph.triples() for name, graph in core.graphs.items()}
-        run.start(
-            contents if instances is None else {**contents, PARAMETERS: instances}, core.now_tick, core.before - 1, given
-        )
+        graphs = core.graphs if instances is None else {**core.graphs, PARAMETERS: instances}
+        run.start(graphs, core.now_tick, core.before - 1, given)
 
     def _era(self) -> int:
         """The number of the time since which nothing has happened to anybody."""

@@ -7,12 +7,13 @@ and each has its own emitter. Everything here is in processing order; the engine
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from millstream.engine.input.change_batch import GraphEdits, change_by_change
-from millstream.engine.input.datasets import Triples
+from millstream.engine.input.datasets import Graph, Triples
 from millstream.engine.output.emitter import Emitter
 from millstream.engine.output.reporting import BEFORE_ALL, ChangeReporter, CloseReporter, Emit, EverythingReporter
 from millstream.engine.windows.content_ticks import ContentTicks, content_ticks_of
@@ -139,24 +140,28 @@ class QueryRun(Run):
 
     # What happens -----------------------------------------------------------------------------------------------------
 
-    def start(self, graphs: dict[str | None, Triples], now: int, passed: int, given: PartRows | None = None) -> None:
+    def start(self, graphs: Mapping[str | None, Graph], now: int, passed: int, given: PartRows | None = None) -> None:
         """Shows the query that came last the datasets as they are.
 
         Over datasets alone this is the first answer set, now. `passed` is the last tick that is over: what the query sees
         comes after it. A query with windows keeps what the datasets give by themselves for its first change. `given` are
         rows of parts of the plan that ran before.
         """
-        at_tick = passed if self.emitters[-1].query.windows else now
-        for name, some in graphs.items():
-            self.contents.show_graph(name, some, at_tick, self._unshown)
-        named = [(name, triples) for name, triples in graphs.items() if name is not None and name != PARAMETERS]
-        self._start(named, at_tick, given)
+        at_tick, first = passed if self.emitters[-1].query.windows else now, self.contents.change + 1
+        for name, content in graphs.items():
+            self.contents.change = first - 1
+            self.contents.show_graph(name, content, at_tick, self._unshown)
+            if name is not None and name != PARAMETERS and self.operator.has_quads:
+                self.operator.show_graph(name, content.triples(), at_tick, first)
+        self._start(at_tick, first, given)
 
     def start_rows(self, rows: list[GraphRows], passed: int, given: PartRows | None = None) -> None:
         """As `start` for a query with windows, of which this run has only a part: rows that are meant for patterns."""
+        first = self.contents.change + 1
         for some in rows:
             self.contents.take_rows(some)
-        self._start([], passed, given)
+        self.contents.feed()
+        self._start(passed, first, given)
 
     def parameters_changed(self, triples: Triples, op: int, at_tick: int) -> None:
         """Queries join those that the run is for, or leave them: nothing that happens to anybody else.
@@ -191,17 +196,14 @@ class QueryRun(Run):
         for emitter in self.emitters:
             emitter.report_initial()
 
-    def _start(self, named: list[tuple[str, Triples]], at_tick: int, given: PartRows | None) -> None:
-        emitter, first = self.emitters[-1], self.contents.change + 1
-        self.contents.feed()
+    def _start(self, at_tick: int, first: int, given: PartRows | None) -> None:
+        emitter = self.emitters[-1]
         if given is not None:
             part, rows = given
             ticks = np.full(len(rows), at_tick, np.int64)
             changes = np.full(len(rows), number_of(at_tick, first), np.int64)
             self.operator.feed_parts(part, Deltas(rows.columns, ticks, changes, rows.weight))
         self.contents.change = max(self.contents.change, first)
-        for graph, triples in named:
-            self.operator.show_graph(graph, triples, at_tick, first)
         deltas = self.operator.begin(emitter.root, at_tick, first)
         self.tick = max(self.tick, at_tick)
         if emitter.query.windows:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millstream.engine.input.change_batch import GraphEdits
-from millstream.engine.input.datasets import Triples
+from millstream.engine.input.datasets import Graph
 from millstream.engine.windows.inputs import Input, inputs_of, unread
 from millstream.engine.windows.window_operators import NEVER, Operator
 from millstream.kernels.dictionary.dictionary import Dictionary
@@ -23,6 +23,9 @@ from millstream.operators.leaves.matching import Constants
 from millstream.operators.ticks import FOREVER, MOST_MS, Column
 from millstream.plan.conjunction import SourcedPattern
 from millstream.windows.kinds import StreamWindow
+
+_AT_ONCE = 4096
+"""Triples of a graph that are shown together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +141,19 @@ class WindowState(ContentChanges):
 
     # What happens -----------------------------------------------------------------------------------------------------
 
-    def show_graph(self, graph: str | None, triples: Triples, at_tick: int, inputs: Iterable[Input]) -> None:
-        """Collects the triples of a graph for some of the inputs."""
-        wanted, shown = set(map(id, inputs)), Intake(triples)
+    def show_graph(self, graph: str | None, content: Graph, at_tick: int, inputs: Iterable[Input]) -> None:
+        """Hands what patterns ask for of a graph to the operators, for some of the inputs, as one change.
+
+        In parts: what is between a graph and a join then stays in the processor's cache.
+        """
+        wanted, before = set(map(id, inputs)), self.change
         for place, i in enumerate(self.inputs):
             if i.operator is None and i.graph == graph and id(i) in wanted:
-                self.graph_changed(i.matcher.together, place, shown, at_tick, 1)
+                triples = content.triples() if i.matcher.predicates is None else content.triples_of(i.matcher.predicates)
+                for first in range(0, len(triples), _AT_ONCE):
+                    self.graph_changed(i.matcher.together, place, Intake(triples[first : first + _AT_ONCE]), at_tick, 1)
+                    self.change = before
+                    self.feed()
 
     def take_edits(self, edits: GraphEdits) -> None:
         """Collects changes of a graph, each of them by itself."""

@@ -24,7 +24,10 @@ cdef class Leaf(Sink):
     cdef int* projection
     cdef int width              # columns of all parts
     cdef Bound bound
-    cdef int64_t made           # solutions of the batch at hand
+    # Of the batch at hand, and of those before it that were of the same change:
+    cdef int64_t found          # solutions of the part with the most
+    cdef int64_t made           # solutions of the whole
+    cdef int64_t last_change
     cdef bint touched
 
     cdef bint has_all(self, Arrivals rows) noexcept nogil

@@ -13,7 +13,7 @@ from millstream.kernels.conjunctions.product cimport Product, Sink
 from millstream.kernels.conjunctions.solution_filter cimport SolutionFilter
 from millstream.kernels.conjunctions.time_merge cimport Rows, TimeMerge
 from millstream.kernels.containers.memory cimport block_free, block_resize
-from millstream.kernels.flow.deltas cimport ALIKE, PATTERN, Arrivals, Bound, Deltas
+from millstream.kernels.flow.deltas cimport ALIKE, NUMBER, PATTERN, Arrivals, Bound, Deltas
 
 cdef enum:
     FEW = 64                    # rows for which the lock is not worth giving up
@@ -102,6 +102,10 @@ cdef class Leaf(Sink):
         cdef int64_t* pattern = rows.columns[PATTERN]
         cdef int64_t i
         cdef int number
+        if first < last:
+            if rows.columns[NUMBER][first] != self.last_change:
+                self.found = self.made = 0
+            self.last_change = rows.columns[NUMBER][last - 1]
         for i in range(first, last):
             self.arrived[(pattern[i] & ~ALIKE) - self.first + (self.patterns if pattern[i] & ALIKE else 0)] += 1
         if len(self.parts) == 1:
@@ -125,14 +129,14 @@ cdef class Leaf(Sink):
         """Has the parts find what rows that were put come to, and merges that."""
         cdef int64_t most = -1
         cdef Part part
-        self.made = 0
         for part in self.parts:
             part.run()
             most = max(most, part.found.size)
         if most <= 0:
             return 0
-        if most > self.bound.most:
-            self.bound.check(most)
+        self.found += most
+        if self.found > self.bound.most:
+            self.bound.check(self.found)
         self.sift(self.parts)
         if self.product is None:
             self.take(&(<Part>self.parts[0]).found)

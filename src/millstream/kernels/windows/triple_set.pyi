@@ -1,3 +1,5 @@
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -18,3 +20,4 @@ class TripleSet:
     @property
     def size(self) -> int: ...
     def triples(self) -> Triples: ...
+    def triples_of(self, predicates: Iterable[int]) -> Triples: ...

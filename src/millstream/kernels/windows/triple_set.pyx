@@ -1,16 +1,26 @@
-"""A set of triples of ids, whose terms stay in the dictionary while it has them."""
+"""A set of triples of ids, whose terms stay in the dictionary while it has them.
+
+    record:     s, p, o | links: next, prev         both in one word
+    predicate:  p | the first of its triples, how many there are
+
+The triples of a predicate are chained, the latest first, so that who asks for some predicates is not shown the whole set.
+
+Invariants
+- `Links.next` is a number plus one, 0 behind the last of a chain; `Links.prev` a number plus FOLLOWS, FIRST for the first of
+  a chain, and 0 in a record that was just made: so it also tells whether a triple was there.
+- A predicate is in its table while it has triples: its id may mean another term afterwards.
+"""
 
 import numpy as np
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcpy
 
 from millstream.kernels.containers.hash_index cimport prefetch_slot
 from millstream.kernels.containers.keyed cimport (
-    Keyed, keyed_add, keyed_ask, keyed_at, keyed_close, keyed_drop, keyed_find, keyed_hash, keyed_open,
+    Keyed, keyed_add, keyed_ask, keyed_at, keyed_close, keyed_drop, keyed_find, keyed_get, keyed_hash, keyed_open,
 )
-from millstream.kernels.containers.records cimport next_free
 from millstream.kernels.dictionary.dictionary cimport Dictionary
 from millstream.kernels.matching.elements cimport Intake
 
@@ -18,6 +28,10 @@ cnp.import_array()
 
 cdef enum:
     AHEAD = 32                  # triples that are looked at together
+    FIRST = 1                   # Links.prev
+    FOLLOWS = 2
+    CHAIN = 1                   # what a predicate's record keeps: the first of its triples plus one, and their number
+    COUNT = 2
 
 
 cdef class TripleSet:
@@ -26,19 +40,56 @@ cdef class TripleSet:
     def __cinit__(self, Dictionary dictionary not None):
         self.dictionary = dictionary
         keyed_open(&self.rows, 3, 1)
+        keyed_open(&self.predicates, 1, 2)
 
     def __dealloc__(self):
         keyed_close(&self.rows)
+        keyed_close(&self.predicates)
+
+    cdef Links* links(self, int64_t number) noexcept nogil:
+        return <Links*>(keyed_at(&self.rows, number) + 3)
+
+    cdef int64_t* predicate(self, int64_t p) noexcept nogil:
+        """The record of a predicate, made if there is none."""
+        cdef int32_t* recent = &self.recent[p & (RECENT - 1)]
+        if recent[0] == 0 or keyed_at(&self.predicates, recent[0] - 1)[0] != p:
+            recent[0] = keyed_get(&self.predicates, &p, keyed_hash(&self.predicates, &p)) + 1
+        return keyed_at(&self.predicates, recent[0] - 1)
+
+    cdef void chain(self, int32_t number, int64_t p) noexcept nogil:
+        """Puts a triple before the others of its predicate."""
+        cdef int64_t* record = self.predicate(p)
+        cdef Links* links = self.links(number)
+        links.next = <int32_t>record[CHAIN]
+        links.prev = FIRST
+        if links.next:
+            self.links(links.next - 1).prev = number + FOLLOWS
+        record[CHAIN] = number + 1
+        record[COUNT] += 1
+
+    cdef void unchain(self, int32_t number, int64_t p) noexcept nogil:
+        cdef int64_t* record = self.predicate(p)
+        cdef Links* links = self.links(number)
+        if links.next:
+            self.links(links.next - 1).prev = links.prev
+        if links.prev == FIRST:
+            record[CHAIN] = links.next
+        else:
+            self.links(links.prev - FOLLOWS).next = links.next
+        record[COUNT] -= 1
+        if record[COUNT] == 0:
+            keyed_drop(&self.predicates, self.recent[p & (RECENT - 1)] - 1)
+            self.recent[p & (RECENT - 1)] = 0
 
     cdef bint add(self, const int64_t* row, uint32_t hash) except -1:
         """Adds a triple; whether it was not there."""
-        cdef int64_t* record = keyed_at(&self.rows, keyed_add(&self.rows, row, hash))
-        if record[3]:
+        cdef int32_t number = keyed_add(&self.rows, row, hash)
+        if self.links(number).prev:
             return False
         self.dictionary.hold_one(row[0])
         self.dictionary.hold_one(row[1])
         self.dictionary.hold_one(row[2])
-        record[3] = 1
+        self.chain(number, row[1])
         return True
 
     cdef bint remove(self, const int64_t* row, uint32_t hash, int64_t at_tick) except -1:
@@ -46,6 +97,7 @@ cdef class TripleSet:
         cdef int32_t number = keyed_find(&self.rows, row, hash)
         if number < 0:
             return False
+        self.unchain(number, row[1])
         keyed_drop(&self.rows, number)
         self.dictionary.release_one(row[0], at_tick)
         self.dictionary.release_one(row[1], at_tick)
@@ -150,17 +202,25 @@ cdef class TripleSet:
 
     def triples(self):
         """All of them, in no order that means anything."""
-        cdef int64_t size = self.rows.records.size, i, at = 0
-        cdef int32_t number = self.rows.records.free
-        free = np.zeros(size, np.uint8)
-        found = np.empty((self.rows.records.live, 3), np.int64)
-        cdef uint8_t[::1] is_free = free
-        cdef int64_t[:, ::1] into = found
-        while number >= 0:
-            is_free[number] = 1
-            number = next_free(&self.rows.records, self.rows.stride * sizeof(int64_t), number)[0]
-        for i in range(size):
-            if not is_free[i]:
-                memcpy(&into[at, 0], keyed_at(&self.rows, i), 3 * sizeof(int64_t))
+        # A record that is free names a predicate without triples, or one that has another record.
+        return self.triples_of([keyed_at(&self.predicates, i)[0] for i in range(self.predicates.records.size)])
+
+    def triples_of(self, predicates):
+        """Those with one of some predicates, one predicate after the other."""
+        cdef int64_t size = 0, at = 0, p
+        cdef int32_t number
+        cdef list found = []
+        for p in dict.fromkeys(predicates):
+            number = keyed_find(&self.predicates, &p, keyed_hash(&self.predicates, &p))
+            if number >= 0:
+                found.append(number)
+                size += keyed_at(&self.predicates, number)[COUNT]
+        triples = np.empty((size, 3), np.int64)
+        cdef int64_t* into = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>triples)
+        for chain in found:
+            number = <int32_t>keyed_at(&self.predicates, chain)[CHAIN] - 1
+            while number >= 0:
+                memcpy(into + 3 * at, keyed_at(&self.rows, number), 3 * sizeof(int64_t))
+                number = self.links(number).next - 1
                 at += 1
-        return found
+        return triples

@@ -11,8 +11,10 @@ _BY_TIME = (EXPIRY, GRID)
 
 
 def one_number_a_change(deltas: Deltas) -> Deltas:
-    """The same with one number for what is one change, in all leaves alike; see `number_of`."""
+    """What a leaf gave with one number for what is one change, in all leaves alike; see `number_of`."""
     by_time = np.isin(deltas.tick & 3, _BY_TIME)
+    if not by_time.any():
+        return deltas
     return consolidated(Deltas(deltas.columns, deltas.tick, np.where(by_time, -1, deltas.change), deltas.weight))
 
 

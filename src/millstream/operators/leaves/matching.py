@@ -64,6 +64,19 @@ class Matcher:
         self.ids.append((ids[0], ids[1], ids[2]))
         return self.ids[-1]
 
+    @property
+    def predicates(self) -> list[int] | None:
+        """Those that its patterns ask for, None if one of them takes any.
+
+        First what only qualifies nodes, so that a join can tell at once which pairs it needs.
+        """
+        if any(p < 0 for _, p, _ in self.ids):
+            return None
+        variables: dict[int, int] = {}
+        for s, p, o in self.ids:
+            variables[p] = max(variables.get(p, 0), (s < 0) + (o < 0))
+        return sorted(variables, key=variables.__getitem__)
+
     def release(self, at: int) -> None:
         """Lets go of the constants."""
         self._dictionary.release(np.array(self.ids, np.int64).ravel(), at)
