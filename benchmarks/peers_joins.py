@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from benchmarks.join import BATCH, Query, race
 from benchmarks.peers import adapter, ours, programs
-from benchmarks.peers.beside import HANDED, Beside
+from benchmarks.peers.beside import HANDED, OURS, Beside
 from benchmarks.peers.contents import Element, summarised
 from benchmarks.peers.question import Question
 from benchmarks.report import Cell, Part, Progress, Table
@@ -49,8 +52,13 @@ def run(effort: Effort, progress: Progress) -> Part:
                 rows.append([name, window, *_measure(beside, name, Question(patterns), elements, window, size)])
         title = f"Elements of {each:,} triple{'s' * (each > 1)}: CPU time a triple"
         given = "text" if each == 1 else "tables of terms"
-        notes = [*HANDED, f"medians of {size.rounds} for millstream, which reads {given}; a triple a millisecond"]
-        part.tables.append(Table(title, ("query", "window", *beside.columns, "answers"), rows, notes))
+        notes = [
+            *HANDED,
+            f"medians of {size.rounds} for millstream, which reads {given}; a triple a millisecond",
+            "on ids: scan and interval join of millstream over all triples, as numbers",
+        ]
+        columns = ("query", "window", *beside.columns, "on ids, us", "on ids / best", "answers")
+        part.tables.append(Table(title, columns, rows, notes))
     return part
 
 
@@ -71,7 +79,31 @@ def _measure(
         lambda: ours.appeared(query, given),
         lambda batch_ms: ours.appeared_in_batches(query, given, batch_ms),
     )
-    return [*beside.row(x), answers[-1]]
+    costs = beside.row(x)
+    on_ids = _on_ids(question, elements, window, size.rounds, answers[-1]) / size.triples * 1e6
+    times = costs[-1]
+    mine = beside.costs.at(OURS, x)
+    return [*costs, on_ids, on_ids * times / mine if isinstance(times, float) and mine else None, answers[-1]]
+
+
+def _on_ids(question: Question, elements: Sequence[Element], window: int, rounds: int, expected: int) -> float:
+    """CPU seconds of scan and join alone, which are handed all triples as numbers."""
+    ids: dict[str, int] = {}
+    rows = [([ids.setdefault(t, len(ids)) for t in triple], e.at_ms) for e in elements for triple in e.triples]
+    s, p, o = (np.array(column, np.int64) for column in zip(*(triple for triple, _ in rows), strict=True))
+    at = np.array([at_ms for _, at_ms in rows], np.int64)
+
+    def run() -> int:
+        query, found = Query(question.patterns, ids), 0
+        for first in range(0, len(at), BATCH):
+            b = slice(first, first + BATCH)
+            query.feed(s[b], p[b], o[b], at[b], at[b] + window)
+            found += len(query.join.take()[1])
+        return found
+
+    ((seconds, found),) = race([run], rounds)
+    assert found == expected, f"{found} answers on ids, {expected} of the engine"
+    return seconds
 
 
 def _lines(elements: Sequence[Element]) -> bytes:
