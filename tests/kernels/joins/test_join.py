@@ -582,3 +582,16 @@ def test_what_waits_for_ever_is_stored_once_and_ends_when_told():
     assert join.stats["waiting"] == 1
     feed(join, Fed(0, 1, 2, 100, 110, 1, 100), Fed(0, 1, 2, 101, 101, -1, 101))
     assert feed(join, Fed(1, 1, -1, 102, 120, 1, 102)) == []
+
+
+def test_a_pair_whose_s_does_not_qualify_asks_nothing_of_its_o():
+    join = IntervalJoin([(X, Y), (X, -1), (Y, -1)], [0, 0, 0], 2)
+    feed(join, *(Fed(0, 1, n, 0, 10, 1, 0) for n in range(100, 200)))
+    assert (join.stats["waiting"], join.stats["nodes"]) == (100, 1)
+    #  Its s qualifies: now the nodes at which it waits are the others.
+    assert feed(join, Fed(1, 1, -1, 2, 10, 1, 1)) == []
+    assert (join.stats["waiting"], join.stats["nodes"]) == (100, 101)
+    assert feed(join, Fed(2, 150, -1, 3, 10, 1, 2)) == [Written((1, 150), 2, 3, 10, 1)]
+    assert feed(join, Fed(0, 1, 151, 4, 4, -1, 3), Fed(2, 151, -1, 5, 10, 1, 4)) == []
+    join.expire(10)
+    assert (join.stats["waiting"], join.stats["nodes"], join.stats["edges"]) == (0, 0, 0)

@@ -9,14 +9,14 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from millstream.kernels.containers.agenda cimport FOREVER, NEVER
 from millstream.kernels.containers.hash_index cimport fold, prefetch, prefetch_slot
-from millstream.kernels.joins.edges cimport edge_add, edge_extend, edge_find, edge_remove, kind_hash, pair_hash
+from millstream.kernels.joins.edges cimport edge_add, edge_extend, edge_find, edge_remove
 from millstream.kernels.joins.matching cimport Matcher, finish, match_edge, match_row
 from millstream.kernels.joins.qualifications cimport least_end, row_open
 from millstream.kernels.joins.store cimport (
-    UNARY_NOTE, Node, Store, Target, edge_at, ends_of, node_at, node_drop, node_find, node_get, node_release, note, row_at,
-    row_find, row_get, row_release, trailing_zeros, unlikely, wait_at,
+    O_SOUGHT, S_SOUGHT, UNARY_NOTE, Node, Store, Target, Wait, edge_at, ends_of, node_at, node_drop, node_find, node_get,
+    node_release, note, row_at, row_find, row_get, row_release, trailing_zeros, unlikely, wait_at,
 )
-from millstream.kernels.joins.waiting cimport is_sought, o_ready, place_o, place_s, s_ready, wait_end, wait_put
+from millstream.kernels.joins.waiting cimport o_ready, place_o, place_s, s_ready, wait_end, wait_hash, wait_put
 
 cdef enum:
     AHEAD = 32                  # changes whose nodes are found, and what hangs on these asked for, before their turn
@@ -38,6 +38,23 @@ cdef struct Ahead:
     int32_t s_node[AHEAD]
     int32_t o_node[AHEAD]
     uint32_t hash[AHEAD]
+
+
+cdef inline void pin(Store* store, int32_t node, int32_t uses) noexcept nogil:
+    """Keeps a node, if there is one, from being freed; or (-1) no longer, the caller then sees to that."""
+    if node >= 0:
+        node_at(store, node).uses += uses
+
+
+cdef inline int32_t node_if(Store* store, int64_t id, int32_t found) noexcept nogil:
+    """The node of an id, the one found ahead if it still is that, or -1."""
+    if found >= 0 and node_at(store, found).id == id:
+        return found
+    return node_find(store, id, fold(<uint64_t>id))
+
+
+cdef inline int32_t row_if(Store* store, int32_t node, int variable) noexcept nogil:
+    return row_find(store, node, variable) if node >= 0 else -1
 
 
 cdef inline void change_end(Matcher* matcher, int view, int32_t number, Change* change) noexcept nogil:
@@ -113,13 +130,20 @@ cdef inline int32_t node_of(Store* store, int64_t id, int32_t found) noexcept no
     return found
 
 
+cdef inline bint is_indexed(Store* store, Target* target, Change* change, int32_t s, int32_t o, bint at_s,
+                            bint at_o) noexcept nogil:
+    """Whether a pair that will hang on these chains is to be found in the index."""
+    if not target.long_lived:
+        return change.until == FOREVER
+    return unlikely((at_s and node_at(store, s).sought & S_SOUGHT) or (at_o and node_at(store, o).sought & O_SOUGHT))
+
+
 cdef inline void insert_pair(Matcher* matcher, Target* target, uint64_t views, Change* change) noexcept nogil:
     """A pair comes to several views of a relation."""
     cdef Store* store = matcher.store
-    cdef int relation = target.relation
-    cdef int64_t s = change.a, o = change.b
-    cdef uint64_t by_s = views, admitted
-    cdef uint32_t hash = 0
+    cdef int32_t s = -1, o = -1
+    cdef uint64_t by_s = views, admitted, left
+    cdef Wait waiting
     cdef int view
     if target.s_node:
         s = change.s_node
@@ -129,58 +153,72 @@ cdef inline void insert_pair(Matcher* matcher, Target* target, uint64_t views, C
         if target.qualified:
             by_s &= node_at(store, s).s_open | store.s_free
     admitted = by_s
-    if target.o_node:
+    # Whose s lacks all that it needs has no need to know its o.
+    if target.o_node and by_s:
         o = change.o_node
         if unlikely(o < 0) or unlikely(node_at(store, o).id != change.b):
             o = node_get(store, change.b, fold(<uint64_t>change.b))
         if target.qualified:
             admitted &= node_at(store, o).o_open | store.o_free
-    if admitted != views:
-        if unlikely(is_sought(store, relation, s, o)) if target.long_lived else change.until == FOREVER:
-            hash = change.hash
-            if unlikely(hash == 0):
-                hash = kind_hash(pair_hash(change.a, change.b), relation)
-        wait_put(store, target, s, o, hash, views & ~admitted, by_s & ~admitted, change.until)
+    left = views & ~admitted
+    if left:
+        by_s &= left
+        waiting.a = change.a
+        waiting.b = change.b
+        waiting.until = change.until
+        waiting.views = left
+        waiting.relation = target.relation
+        waiting.hash = 0
+        if is_indexed(store, target, change, s, o, by_s != left, by_s != 0):
+            waiting.hash = change.hash if change.hash else wait_hash(target.relation, change.a, change.b)
+            # Pinned: what waited before may be all that keeps them, and go.
+            pin(store, s, 1)
+            pin(store, o, 1)
+        wait_put(store, &waiting, s, o, by_s)
+        if waiting.hash:
+            pin(store, s, -1)
+            pin(store, o, -1)
     while admitted:
         view = trailing_zeros(admitted)
         admitted &= admitted - 1
-        change_edge(matcher, view, place_s(store, relation, view, s), place_o(store, relation, view, o), change)
+        change_edge(matcher, view, place_s(store, view, change.a, s), place_o(store, view, change.b, o), change)
     # Nothing was removed on the way; but a view that holds the bare id makes no use of a node.
-    if target.s_node:
+    if s >= 0:
         node_drop(store, s)
-    if target.o_node:
+    if o >= 0:
         node_drop(store, o)
 
 
 cdef inline void end_pair(Matcher* matcher, int relation, uint64_t views, Change* change) noexcept nogil:
     """A pair leaves several views of a relation."""
     cdef Store* store = matcher.store
-    cdef bint s_id = store.s_id[relation], o_id = store.o_id[relation]
-    cdef int64_t s = change.a, o = change.b
+    cdef int32_t s = -1, o = -1
     cdef int64_t s_end, o_end
     cdef uint64_t admitted
     cdef int view
+    if not store.s_id[relation]:
+        s = node_if(store, change.a, change.s_node)
+    if not store.o_id[relation]:
+        o = node_if(store, change.b, change.o_node)
     # Pinned, because a removal on the way may free what the next view still needs.
-    if not s_id:
-        s = node_of(store, change.a, change.s_node)
-        node_at(store, s).uses += 1
-    if not o_id:
-        o = node_of(store, change.b, change.o_node)
-        node_at(store, o).uses += 1
-    admitted = views & s_ready(store, relation, s) & o_ready(store, relation, o)
+    pin(store, s, 1)
+    pin(store, o, 1)
+    admitted = views & s_ready(store, s) & o_ready(store, o)
     if admitted != views:
-        wait_end(store, relation, s, o, views & ~admitted)
+        wait_end(store, relation, change.a, change.b, s, o, views & ~admitted)
     while admitted:
         view = trailing_zeros(admitted)
         admitted &= admitted - 1
-        s_end = change.a if (store.s_bare >> view) & 1 else row_find(store, s, store.s_variable[view])
-        o_end = change.b if (store.o_bare >> view) & 1 else row_find(store, o, store.o_variable[view])
+        s_end = change.a if (store.s_bare >> view) & 1 else row_if(store, s, store.s_variable[view])
+        o_end = change.b if (store.o_bare >> view) & 1 else row_if(store, o, store.o_variable[view])
         if s_end >= 0 and o_end >= 0:
             change_edge(matcher, view, s_end, o_end, change)
-    if not s_id:
-        node_release(store, s)
-    if not o_id:
-        node_release(store, o)
+    pin(store, s, -1)
+    pin(store, o, -1)
+    if s >= 0:
+        node_drop(store, s)
+    if o >= 0:
+        node_drop(store, o)
 
 
 cdef inline void change_views(Matcher* matcher, Target* target, uint64_t views, Change* change) noexcept nogil:
@@ -217,7 +255,8 @@ cdef inline int32_t look_at(Store* store, int64_t id, bint s_side) noexcept nogi
 
 cdef inline void look_ahead(Store* store, int64_t n, const int64_t* view, const int64_t* a, const int64_t* b,
                             const int64_t* until, Ahead* ahead) noexcept nogil:
-    """Finds the nodes of up to AHEAD changes, and asks for what hangs on them; -1 where there is none or none is needed."""
+    """Finds the nodes of up to AHEAD changes, and asks for what hangs on them; -1 where there is none, or none is needed as
+    things are."""
     cdef int64_t i
     cdef Target* target
     if store.node_index.mask >= NEAR or store.node_index.old != NULL:
@@ -230,8 +269,10 @@ cdef inline void look_ahead(Store* store, int64_t n, const int64_t* view, const 
     for i in range(n):
         target = &store.targets[view[i]]
         ahead.s_node[i] = look_at(store, a[i], True) if target.s_node else -1
-        ahead.o_node[i] = look_at(store, b[i], False) if target.o_node else -1
+        ahead.o_node[i] = -1
+        if target.o_node and target.views & s_ready(store, ahead.s_node[i]):
+            ahead.o_node[i] = look_at(store, b[i], False)
         ahead.hash[i] = 0
         if target.qualified and not target.long_lived and until[i] == FOREVER:
-            ahead.hash[i] = kind_hash(pair_hash(a[i], b[i]), target.relation)
+            ahead.hash[i] = wait_hash(target.relation, a[i], b[i])
             prefetch_slot(&store.wait_index[target.long_lived], ahead.hash[i])

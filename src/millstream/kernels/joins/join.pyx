@@ -295,12 +295,9 @@ cdef class IntervalJoin:
             pair = wait_at(store, <int32_t>number)
             if pair.views == 0 or pair.until <= now:
                 continue
-            i = pair.relation
-            s = pair.s if store.s_id[i] else node_at(store, pair.s).id
-            o = pair.o if store.o_id[i] else node_at(store, pair.o).id
             for view in range(store.views):
                 if (pair.views >> view) & 1:
-                    found.append((view, s, o, pair.until))
+                    found.append((view, pair.a, pair.b, pair.until))
         for number in range(store.nodes.size):
             if node_at(store, number).id < 0:
                 continue

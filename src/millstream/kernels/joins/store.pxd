@@ -18,7 +18,7 @@ Invariants
 - A row is *open* from its qualification until it neither qualifies nor has edges. `Node.s_open`, `Node.o_open`: the views
   that may take an edge from (to) this node because its row is open. A pair is an edge exactly if both its ends are open or
   need no qualification; otherwise it waits (waiting.pxd).
-- `Node.uses` counts rows, waiting pairs and pins; a node without any is freed. Freed records have id, variable or view -1
+- `Node.uses` counts rows, pairs on its chains and pins; a node without any is freed. Freed records have id, variable or view -1
   (255).
 """
 
@@ -105,10 +105,12 @@ cdef struct Edge:
 
 
 cdef struct Wait:
-    int64_t s                   # a node, or the id where that end is bare in all views of the relation
-    int64_t o
+    int64_t a                   # the ids of its ends
+    int64_t b
     int64_t until
     uint64_t views
+    int32_t s_node              # on whose chains it hangs, -1 for none
+    int32_t o_node
     int32_t s_next
     int32_t s_prev
     int32_t o_next
