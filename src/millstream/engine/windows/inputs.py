@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from millstream.engine.windows.merged_graph import MergedContent
+from millstream.engine.windows.merged_graph import MergedGraph
 from millstream.engine.windows.window_operators import Operator, operator_for
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.operators.dataflow.dataflow import Leaf
@@ -26,7 +26,7 @@ class Input:
         self.window: StreamWindow | None = None
         self.graph: str | None = None
         self.operator: Operator | None = None
-        self.union: MergedContent | None = None
+        self.union: MergedGraph | None = None
         self.part = 0
         if isinstance(source, WindowSource):
             self.window = source.window
@@ -44,7 +44,7 @@ def inputs_of(leaf: Leaf, dictionary: Dictionary, t0_ms: int) -> list[Input]:
         parts: tuple[Source, ...] = (source,)
         union = None
         if isinstance(source, MergedSource):
-            parts, union = source.parts, MergedContent()
+            parts, union = source.parts, MergedGraph(len(source.parts))
         for number, part in enumerate(parts):
             assert not isinstance(part, MergedSource)
             made = Input(part, matcher, dictionary, t0_ms)

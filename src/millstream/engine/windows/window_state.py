@@ -192,5 +192,4 @@ class WindowState(ContentChanges):
                 i.operator.load(window)
             if i.union is not None and id(i.union) not in unions:
                 unions.add(id(i.union))
-                parts = sum(other.union is i.union for other in self.inputs)
-                i.union.load(union, parts, i.matcher, self._dictionary)
+                i.union.load(union, i.matcher, self._dictionary)

@@ -6,13 +6,14 @@ import numpy.typing as npt
 from millstream.kernels.flow.deltas import Arrivals
 from millstream.kernels.matching.elements import Elements, Intake
 from millstream.kernels.matching.patterns import Patterns
+from millstream.kernels.windows.merged_content import MergedContent
 
 Column = npt.NDArray[np.int64]
 Triples = npt.NDArray[np.int64]
 
 class ContentChanges:
     change: int
-    unions: dict[int, tuple[Any, int]]
+    unions: dict[int, tuple[MergedContent, int]]
     windows: dict[str, list[Any]]
     graphs: dict[str | None, list[tuple[Patterns, int]]]
     acting: list[Any]

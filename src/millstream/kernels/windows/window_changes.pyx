@@ -15,6 +15,7 @@ from millstream.kernels.containers.growing cimport Growing, growing_close, growi
 from millstream.kernels.flow.deltas cimport NOW, NUMBER, OBJECT, OP, PATTERN, PREDICATE, SUBJECT, UNTIL, Arrivals
 from millstream.kernels.matching.elements cimport Elements, Intake
 from millstream.kernels.matching.patterns cimport Patterns
+from millstream.kernels.windows.merged_content cimport MergedContent
 from millstream.kernels.windows.window cimport Entries, Entry, WindowOperator, entries_add, entries_close, entries_put
 
 cnp.import_array()
@@ -154,7 +155,8 @@ cdef class ContentChanges:
         """All that was collected as arrivals, None without any; `leaving`: only what leaves before an element."""
         cdef int64_t i, kept = 0, first, n
         cdef Entry* entry
-        cdef Entry one
+        cdef Entry merged[2]
+        cdef int part, found
         self.arrivals.clear()
         if self.entries.size == 0:
             return None
@@ -173,9 +175,11 @@ cdef class ContentChanges:
                 self.write(entry)
                 continue
             union, part = self.unions[entry.source]
-            one = entry[0]
-            for one.until, one.op in union.take(part, (one.pattern, one.s, one.p, one.o), one.now, one.until, one.op):
-                self.write(&one)
+            found = (<MergedContent?>union).take(part, entry, merged)
+            if found:
+                self.write(&merged[0])
+            if found > 1:
+                self.write(&merged[1])
         self.entries.size = kept
         if self.arrivals.length == 0:
             return None
