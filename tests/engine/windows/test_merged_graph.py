@@ -1,4 +1,4 @@
-"""A default graph put together from windows and a graph, beside all that its parts have been told, searched from end to end."""
+"""A default graph put together from windows and a graph, beside all that its parts were told, searched from end to end."""
 
 from __future__ import annotations
 
