@@ -595,3 +595,15 @@ def test_a_pair_whose_s_does_not_qualify_asks_nothing_of_its_o():
     assert feed(join, Fed(0, 1, 151, 4, 4, -1, 3), Fed(2, 151, -1, 5, 10, 1, 4)) == []
     join.expire(10)
     assert (join.stats["waiting"], join.stats["nodes"], join.stats["edges"]) == (0, 0, 0)
+
+
+def test_what_waits_outside_lanes_and_is_said_again_is_stored_once():
+    """As pairs of several windows together are, each time with a later end."""
+    join = IntervalJoin([(X, Y), (X, -1)], [-1, -1], 2)
+    for change in range(100):
+        feed(join, Fed(0, 1, 2, change, 50 + change, 1, change), Fed(0, 1, 3, change, 20 + change, 1, change))
+    assert join.stats["waiting"] == 2
+    assert feed(join, Fed(1, 1, -1, 100, 300, 1, 100)) == [
+        Written((1, 2), 100, 100, 149, 1),
+        Written((1, 3), 100, 100, 119, 1),
+    ]

@@ -133,9 +133,10 @@ cdef inline int32_t node_of(Store* store, int64_t id, int32_t found) noexcept no
 cdef inline bint is_indexed(Store* store, Target* target, Change* change, int32_t s, int32_t o, bint at_s,
                             bint at_o) noexcept nogil:
     """Whether a pair that will hang on these chains is to be found in the index."""
-    if not target.long_lived:
-        return change.until == FOREVER
-    return unlikely((at_s and node_at(store, s).sought & S_SOUGHT) or (at_o and node_at(store, o).sought & O_SOUGHT))
+    # What would stay for ever in a lane, and what ends without being in one, is said again and again.
+    if target.long_lived != (change.until == FOREVER):
+        return True
+    return target.long_lived and unlikely((at_s and node_at(store, s).sought & S_SOUGHT) or (at_o and node_at(store, o).sought & O_SOUGHT))
 
 
 cdef inline void insert_pair(Matcher* matcher, Target* target, uint64_t views, Change* change) noexcept nogil:

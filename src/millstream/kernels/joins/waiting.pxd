@@ -8,10 +8,11 @@ has no node because of it. A waiting pair that is dead has `until` <= now; its n
 
 Most pairs wait in vain, so letting one wait must cost next to nothing: it is *logged*, whether or not it waits already, and
 goes with its own end; the admission of several makes one edge with the latest end. *Indexed* are pairs of lanes that would
-stay for ever, so that what is said again and again is stored once; and pairs of relations outside lanes, which end by
-deletes and come but once, where they are sought: a delete walks the chains of its nodes, and enters a chain that is long
-into the index, as is done with those of a hub when it becomes one. Such a chain is *sought* until it is empty: all its pairs
-of relations outside lanes are in the index, also those that come later. `Wait.hash` tells: 0 for a logged pair.
+stay for ever, and pairs outside lanes that end by themselves, as those of several windows together do: what is said again and
+again is stored once. So are pairs of relations outside lanes that end by deletes and come but once, where they are sought: a
+delete walks the chains of its nodes, and enters a chain that is long into the index, as is done with those of a hub when it
+becomes one. Such a chain is *sought* until it is empty: all its pairs of relations outside lanes are in the index, also those
+that come later. `Wait.hash` tells: 0 for a logged pair.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
