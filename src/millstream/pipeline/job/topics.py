@@ -26,7 +26,7 @@ from millstream.pipeline.job.answers import known_job
 from millstream.pipeline.job.tables import query_of_batch
 from millstream.pipeline.runtime.connect import is_connect, with_checkpoint
 from millstream.pipeline.runtime.step_names import named
-from millstream.pipeline.state.upserts import upserts_of
+from millstream.pipeline.state.compacted_topic import compacted
 
 _TIMES = ("at_ms", "weight")
 
@@ -88,7 +88,7 @@ def to_kafka(
     sent.messages()  # complains at once
     if mode == "upsert":
         assert names is not None
-        answers = upserts_of(answers, columns, names)
+        answers = compacted(answers, columns, names)
     writer = answers.writeStream.outputMode("append")
     if is_connect(answers):
         return with_checkpoint(writer, lambda checkpoint: partial(_send, sent, checkpoint))
