@@ -1,4 +1,4 @@
-"""Messages whose texts are N-Triples or N-Quads to columns of ids: many at a time, each a document by itself.
+"""Messages whose texts are lines of statements to columns of ids: many at a time, each a document by itself.
 
 Lines are counted in each message from 1, and labels of blank nodes mean nodes of that message only: so which messages come
 together changes nothing.
@@ -62,8 +62,8 @@ cdef class MessageScanner(Scanner):
     def messages(self, values not None, scope_of not None, bint whole):
         """The statements of messages: MessageTexts, or a list in which each is bytes, or None if it has no text.
 
-        Gives them with, for each, the place of its message; for each message how many statements it has, those left out
-        included; and errors as (message, line, column, reason, text). `whole`: a message with an error has no statements.
+        Gives them; for each message how many statements it has, those left out included; and errors, each as the scanner has
+        it, behind the place of its message. `whole`: a message with an error has no statements.
         `scope_of` is asked for the scope of a message's blank nodes by its place.
         """
         cdef MessageTexts texts = values if isinstance(values, MessageTexts) else None
@@ -103,7 +103,6 @@ cdef class MessageScanner(Scanner):
                     self.enter_scope(scope_of(i))
                 rows, statements = self.rows, self.statements
                 self.lines = 0
-                self.sign = i
                 self.scan_text(p, n, errors)
                 if errors:
                     found += [(i, *error) for error in errors]
@@ -111,7 +110,7 @@ cdef class MessageScanner(Scanner):
                     if whole:
                         self.rows, self.statements = rows, statements
                 size[i] = self.statements - statements
-            return self.take_columns([]), self.column(6), sizes, found
+            return self.take_columns([]), sizes, found
         finally:
             self.busy = False
 

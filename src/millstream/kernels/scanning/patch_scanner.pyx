@@ -7,11 +7,11 @@ transactions and other spellings goes on with them. Only line feeds end lines he
 from libc.stdint cimport uint8_t
 
 from millstream.kernels.scanning.grammar cimport NO_MEMORY, Fault, is_line_end, skip_blanks
-from millstream.kernels.scanning.scanner cimport Scanner
+from millstream.kernels.scanning.message_scanner cimport MessageScanner
 
 
-cdef class PatchScanner(Scanner):
-    """Reads one patch, cut anywhere."""
+cdef class PatchScanner(MessageScanner):
+    """Reads one patch, cut anywhere, or messages that are patches."""
 
     def __cinit__(self, *args, **kwargs):
         self.signed = True

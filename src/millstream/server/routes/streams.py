@@ -14,6 +14,7 @@ from starlette.responses import Response
 from millstream.errors import OptionError
 from millstream.rdf.formats import Format, named_format
 from millstream.rdf.grouping import check_element_option
+from millstream.rdf.inputs import is_compressed
 from millstream.rdf.timing import TimeKind, parse_time_option
 from millstream.server.durable import commands as c
 from millstream.server.durable.commands import Command
@@ -33,7 +34,6 @@ from millstream.server.routes.requests import (
 from millstream.server.service import Service
 
 _PIECE = 1 << 20
-_GZIP = b"\x1f\x8b"
 _TIMED = (Format.N_QUADS, Format.TRIG, Format.JSON_LD, Format.JSON_LINES)
 _BY_LINE = (Format.N_TRIPLES, Format.N_QUADS)
 
@@ -125,7 +125,7 @@ async def _piece_by_piece(request: Request, service: Service, options: dict[str,
     together = min(_PIECE, service.limits.body_bytes // 2)
     waiting, size, begun = [], 0, False
     async for piece in pieces(request, service.limits):
-        if not begun and piece.startswith(_GZIP):
+        if not begun and is_compressed(piece):
             raise ServerError("say Content-Encoding: gzip for a body that is compressed.", status=415)
         begun = True
         waiting.append(piece)
