@@ -55,14 +55,13 @@ def moment(year: int, month: int, day: int, hour: int, minute: int, second: Deci
     return Moment(year, month, day, hour, minute, second, zone, EXACT.add(Decimal(whole), second))
 
 
-def at_instant(instant_s: Decimal, zone: int | None) -> Moment:
-    """The moment of a zone at an instant of the time line."""
-    local = EXACT.add(instant_s, Decimal((zone or 0) * 60))
-    whole = int(local // 1) if local >= 0 else -int(-local // 1) - (local != local.to_integral_value())
+def at_instant(instant_s: Decimal) -> Moment:
+    """The moment of UTC at an instant of the time line."""
+    whole = int(instant_s // 1) if instant_s >= 0 else -int(-instant_s // 1) - (instant_s != instant_s.to_integral_value())
     days, rest = divmod(whole, 86400)
     year, month, day = date_of_days(days)
-    second = EXACT.add(EXACT.subtract(local, Decimal(whole)), Decimal(rest % 60))
-    return Moment(year, month, day, rest // 3600, rest // 60 % 60, second, zone, instant_s)
+    second = EXACT.add(EXACT.subtract(instant_s, Decimal(whole)), Decimal(rest % 60))
+    return Moment(year, month, day, rest // 3600, rest // 60 % 60, second, 0, instant_s)
 
 
 # Days and civil dates, proleptic Gregorian, counted from 1970-01-01.
@@ -104,7 +103,8 @@ def compare(left: Moment, right: Moment) -> int | None:
 # Reading: None for what is not in the lexical space.
 
 
-def _read(form: str, lexical: str) -> Moment | None:
+def read(form: str, lexical: str) -> Moment | None:
+    """A value of a type by its name there."""
     match = _FORMS[form].fullmatch(lexical)
     if match is None or len(lexical) > 4000:
         return None
@@ -140,38 +140,6 @@ def zone_text(lexical: str) -> str:
     return found[0] if found else ""
 
 
-def read_date_time(lexical: str) -> Moment | None:
-    return _read("dateTime", lexical)
-
-
-def read_date(lexical: str) -> Moment | None:
-    return _read("date", lexical)
-
-
-def read_time(lexical: str) -> Moment | None:
-    return _read("time", lexical)
-
-
-def read_year(lexical: str) -> Moment | None:
-    return _read("gYear", lexical)
-
-
-def read_year_month(lexical: str) -> Moment | None:
-    return _read("gYearMonth", lexical)
-
-
-def read_month(lexical: str) -> Moment | None:
-    return _read("gMonth", lexical)
-
-
-def read_month_day(lexical: str) -> Moment | None:
-    return _read("gMonthDay", lexical)
-
-
-def read_day(lexical: str) -> Moment | None:
-    return _read("gDay", lexical)
-
-
 # Spelling: the canonical form of XML Schema 1.1, the zone kept.
 
 
@@ -200,33 +168,23 @@ def _clock(m: Moment) -> str:
     return f"{m.hour:02}:{m.minute:02}:{_spell_seconds(m.second)}"
 
 
-def spell_date_time(m: Moment) -> str:
-    return f"{_calendar(m)}T{_clock(m)}{spell_zone(m.zone)}"
-
-
-def spell_date(m: Moment) -> str:
-    return _calendar(m) + spell_zone(m.zone)
-
-
-def spell_time(m: Moment) -> str:
-    return _clock(m) + spell_zone(m.zone)
-
-
-def spell_year(m: Moment) -> str:
-    return _spell_year(m.year) + spell_zone(m.zone)
-
-
-def spell_year_month(m: Moment) -> str:
-    return f"{_spell_year(m.year)}-{m.month:02}{spell_zone(m.zone)}"
-
-
-def spell_month(m: Moment) -> str:
-    return f"--{m.month:02}{spell_zone(m.zone)}"
-
-
-def spell_month_day(m: Moment) -> str:
-    return f"--{m.month:02}-{m.day:02}{spell_zone(m.zone)}"
-
-
-def spell_day(m: Moment) -> str:
-    return f"---{m.day:02}{spell_zone(m.zone)}"
+def spell(form: str, m: Moment) -> str:
+    """A value of a type by its name there."""
+    match form:
+        case "dateTime":
+            text = f"{_calendar(m)}T{_clock(m)}"
+        case "date":
+            text = _calendar(m)
+        case "time":
+            text = _clock(m)
+        case "gYear":
+            text = _spell_year(m.year)
+        case "gYearMonth":
+            text = f"{_spell_year(m.year)}-{m.month:02}"
+        case "gMonth":
+            text = f"--{m.month:02}"
+        case "gMonthDay":
+            text = f"--{m.month:02}-{m.day:02}"
+        case _:
+            text = f"---{m.day:02}"
+    return text + spell_zone(m.zone)
