@@ -39,8 +39,7 @@ _BY_LINE = (Format.N_TRIPLES, Format.N_QUADS)
 
 
 async def push(request: Request) -> Response:
-    service = service_of(request)
-    service.allow(request, WRITE)
+    service = service_of(request, WRITE)
     known_parameters(request, "iri", "at_ms", "time", "element")
     options = _options(request)
     if options.pop("by_line"):
@@ -54,8 +53,7 @@ async def push(request: Request) -> Response:
 
 
 async def listed(request: Request) -> Response:
-    service = service_of(request)
-    service.allow(request, READ)
+    service = service_of(request, READ)
     known_parameters(request)
 
     def look(state: ServerState) -> tuple[int, dict[str, list[str]]]:
@@ -85,7 +83,7 @@ def _options(request: Request) -> dict[str, Any]:
             "application/n-triples, application/ld+json, application/x-ndjson or another that docs/data.md lists.",
             status=415,
         ) from None
-    iri, at_ms = iri_parameter(request, "iri"), time_parameter(request, "at_ms")
+    iri, at_ms = iri_parameter(request), time_parameter(request)
     asked, element = parameter(request, "time"), parameter(request, "element")
     check_element_option(element)
     if at_ms is not None and asked is not None:
