@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark import TaskContext
 
 from millstream.ingest import Columns
 from millstream.ingest.readers.change_tables import OPS, ops_of
@@ -22,7 +21,7 @@ from millstream.pipeline.exchange.packing import Packer, packer_for
 from millstream.pipeline.exchange.row_validation import ValidRows
 from millstream.pipeline.runtime.connect import rows_of
 from millstream.pipeline.runtime.gc_freeze import freeze_imports
-from millstream.pipeline.source.dead_letters import BATCH, DeadLetters
+from millstream.pipeline.source.dead_letters import DeadLetters, task_split
 from millstream.pipeline.source.reading import Counted, Reading
 from millstream.pipeline.source.splits import Split
 from millstream.pipeline.source.task_output import packed_batch
@@ -37,15 +36,12 @@ def pack_frame(
 ) -> Iterator[pa.RecordBatch]:
     """The rows of one partition in one trigger; what is malformed goes to the folder `dead_letter`."""
     freeze_imports()
-    context = TaskContext.get()
-    part = 0 if context is None else context.partitionId()
-    trigger = 0 if context is None else int(context.getLocalProperty(BATCH) or 0)
     packer = packer_for(pack, source)
-    # Named after trigger and partition, so that a task which is tried again replaces its letters.
-    with DeadLetters(dead_letter, Split(path=packer.name, source=source, sequence=trigger, start=part)) as letters:
+    task = task_split(packer.name, source)
+    with DeadLetters(dead_letter, task) as letters:
         counted, row = Counted(letters), 1
         for chunk, batch in enumerate(_whole_elements(map(rows_of, batches))):
-            add_batch(packer, part, chunk, batch, counted, row)
+            add_batch(packer, task.start, chunk, batch, counted, row)
             row += batch.num_rows
             if packer.is_full:
                 yield packed_batch(packer.take())

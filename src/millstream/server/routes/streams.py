@@ -5,7 +5,6 @@ GET /streams: what came by each of them since the server started, and what was s
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from starlette.requests import Request
@@ -15,6 +14,7 @@ from millstream.errors import OptionError
 from millstream.rdf.formats import Format, named_format
 from millstream.rdf.grouping import check_element_option
 from millstream.rdf.inputs import is_compressed
+from millstream.rdf.times import now_ms
 from millstream.rdf.timing import TimeKind, parse_time_option
 from millstream.server.durable import commands as c
 from millstream.server.durable.commands import Command
@@ -110,7 +110,7 @@ def _options(request: Request) -> dict[str, Any]:
 
 async def _take(service: Service, options: dict[str, Any], data: bytes) -> dict[str, Any]:
     if options["clock_ms"] is None:
-        options = {**options, "clock_ms": time.time_ns() // 1_000_000}
+        options = {**options, "clock_ms": now_ms()}
     found: dict[str, Any] = await service.worker.do(Command(c.PUSH, options, data))
     return found
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from millstream.operators.expressions.values.numbers import EXACT
+from millstream.rdf.times import days_in_month, days_of_date
 
 FARTHEST_ZONE_S = 14 * 3600
 
@@ -33,7 +34,6 @@ _FORMS = {
 }
 # What a type leaves out: a leap year, and for days a month that has all of them.
 _ABSENT = {"year": "1972", "month": "12", "day": "01", "hour": "00", "minute": "00", "second": "00"}
-_MONTH_DAYS = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,29 +64,14 @@ def at_instant(instant_s: Decimal) -> Moment:
     return Moment(year, month, day, rest // 3600, rest // 60 % 60, second, 0, instant_s)
 
 
-# Days and civil dates, proleptic Gregorian, counted from 1970-01-01.
-
-
-def days_of_date(year: int, month: int, day: int) -> int:
-    y = year - (month <= 2)
-    era, year_of_era = divmod(y, 400)
-    day_of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
-    return era * 146097 + year_of_era * 365 + year_of_era // 4 - year_of_era // 100 + day_of_year - 719468
-
-
 def date_of_days(days: int) -> tuple[int, int, int]:
+    """The civil date so many days after 1970-01-01, as `days_of_date` counts them."""
     era, day_of_era = divmod(days + 719468, 146097)
     year_of_era = (day_of_era - day_of_era // 1460 + day_of_era // 36524 - day_of_era // 146096) // 365
     day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
     m = (5 * day_of_year + 2) // 153
     month = m + 3 if m < 10 else m - 9
     return year_of_era + era * 400 + (month <= 2), month, day_of_year - (153 * m + 2) // 5 + 1
-
-
-def days_in_month(year: int, month: int) -> int:
-    if month == 2 and (year % 4 != 0 or (year % 100 == 0 and year % 400 != 0)):
-        return 28
-    return _MONTH_DAYS[month]
 
 
 # Order.
