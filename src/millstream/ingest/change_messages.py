@@ -15,7 +15,7 @@ import numpy as np
 from millstream.errors import DataError, OptionError
 from millstream.ingest.chunk import Want
 from millstream.ingest.columns import NOTHING, Columns, Ids, joined
-from millstream.ingest.messages import CONTENT_TYPE, MessageFaults, Messages, MessageTimes, message_time
+from millstream.ingest.messages import MessageFaults, Messages, MessageTimes, message_time
 from millstream.ingest.parts import Part
 from millstream.ingest.readers.dispatch import read_changes
 from millstream.ingest.readers.gathering import PlainEntries, encode_entries
@@ -120,10 +120,7 @@ class ChangeReader:
     def _format_of(self, messages: Messages, place: int) -> str | None:
         if self._format is not None:
             return self._format
-        for name, value in messages.headers_of(place):
-            if name.lower() == CONTENT_TYPE and value is not None:
-                return _MEDIA_TYPES.get(value.decode("utf-8", "replace").partition(";")[0].strip().lower())
-        return None
+        return _MEDIA_TYPES.get((messages.content_type(place) or "").partition(";")[0].strip().lower())
 
 
 def _together(plain: list[PlainChanges], at_ms: Ids, faults: MessageFaults, dictionary: Dictionary) -> Columns:
@@ -139,7 +136,6 @@ def is_change_format(name: str) -> bool:
 
 def change_format(name: str) -> str:
     """The format of changes that a name or media type means."""
-    found = _MEDIA_TYPES.get(name.strip().lower(), name.strip().lower())
-    if found not in FORMATS:
+    if not is_change_format(name):
         raise OptionError(f"format {name!r} of changes is not known; it is one of {', '.join(FORMATS)}")
-    return found
+    return _MEDIA_TYPES.get(name.strip().lower(), name.strip().lower())

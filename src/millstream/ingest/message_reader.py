@@ -97,15 +97,15 @@ class MessageReader:
     def _choice_of(self, messages: Messages, place: int, faults: MessageFaults) -> FormatChoice | None:
         if self._choice is not None:
             return self._choice
-        for name, value in messages.headers_of(place):
-            if name.lower() == CONTENT_TYPE and value is not None:
-                try:
-                    return message_format(value.decode("utf-8", "replace"))
-                except OptionError as error:
-                    faults.refuse(place, f"its header {CONTENT_TYPE}: {error}")
-                    return None
-        faults.refuse(place, f"it has no header {CONTENT_TYPE}, and no option format was given")
-        return None
+        said = messages.content_type(place)
+        if said is None:
+            faults.refuse(place, f"it has no header {CONTENT_TYPE}, and no option format was given")
+            return None
+        try:
+            return message_format(said)
+        except OptionError as error:
+            faults.refuse(place, f"its header {CONTENT_TYPE}: {error}")
+            return None
 
     # The scanner ------------------------------------------------------------------------------------------------------
 

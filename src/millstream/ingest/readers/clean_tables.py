@@ -104,18 +104,19 @@ def _cells(text: pa.Array[Any]) -> Cells | None:
     return offsets, memoryview(data).cast("B")
 
 
-def first_rows(table: pa.Table) -> npt.NDArray[np.bool_]:
-    """Which rows begin an element."""
+def first_rows(table: pa.Table | pa.RecordBatch) -> npt.NDArray[np.bool_]:
+    """Which rows begin an element; one without a name is an element of its own."""
     first = np.ones(table.num_rows, np.bool_)
-    if "element" in table.column_names:
-        column = _whole(table["element"])
-        if pa.types.is_integer(column.type):
+    if "element" in table.schema.names:
+        found: Any = table.column("element")
+        column: Any = _whole(found) if isinstance(found, pa.ChunkedArray) else found
+        if pa.types.is_integer(column.type) and not column.null_count:
             numbers = column.to_numpy()
             first[1:] = numbers[1:] != numbers[:-1]
-        else:
+        elif not pa.types.is_null(column.type):
             from pyarrow import compute as pc
 
-            first[1:] = pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
+            first[1:] = pc.not_equal(column[1:], column[:-1]).fill_null(True).to_numpy(zero_copy_only=False)
     return first
 
 

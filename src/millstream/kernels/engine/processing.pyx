@@ -11,7 +11,8 @@ from libc.string cimport memchr
 
 from millstream.kernels.engine.event_order cimport EventOrder
 from millstream.kernels.engine.routing cimport GraphRouter, StreamRouter
-from millstream.kernels.matching.elements cimport Elements, Intake, single
+from millstream.kernels.matching.elements cimport Elements, single
+from millstream.kernels.matching.intake cimport Intake
 from millstream.kernels.scanning.scanner cimport Scanner
 from millstream.kernels.windows.triple_set cimport TripleSet
 from millstream.kernels.windows.window cimport tick_of

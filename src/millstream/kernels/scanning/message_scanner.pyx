@@ -103,7 +103,7 @@ cdef class MessageScanner(Scanner):
                     self.enter_scope(scope_of(i))
                 rows, statements = self.rows, self.statements
                 self.lines = 0
-                self.scan_text(p, n, errors)
+                self.read_text(p, n, errors)
                 if errors:
                     found += [(i, *error) for error in errors]
                     errors.clear()
@@ -113,15 +113,3 @@ cdef class MessageScanner(Scanner):
             return self.take_columns([]), sizes, found
         finally:
             self.busy = False
-
-    cdef int scan_text(self, const uint8_t *p, int64_t n, list errors) except -1:
-        """Reads a whole text, which need not end with a line end."""
-        if p[n - 1] == c'\n':
-            self.read_lines(p, p + n, errors)
-        else:
-            self.keep(p, n)
-            self.keep(b"\n", 1)
-            n, self.carried = self.carried, 0
-            self.read_lines(self.carry.data, self.carry.data + n, errors)
-        self.after_return = False
-        return 0

@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 
 from millstream.kernels.dictionary.dictionary cimport Dictionary
-from millstream.kernels.matching.elements cimport Intake
+from millstream.kernels.matching.intake cimport Intake
 from millstream.kernels.scanning.byte_classes cimport Buffer
 from millstream.kernels.scanning.grammar cimport Fault, Term
 from millstream.kernels.scanning.summary cimport Summary
@@ -59,6 +59,7 @@ cdef class Scanner:
     cdef int keep(self, const uint8_t *p, int64_t n) except -1
     cdef object take_columns(self, list errors)
     cdef object column(self, int place)
+    cdef int read_text(self, const uint8_t *p, int64_t n, list errors) except -1
     cdef int read_lines(self, const uint8_t *p, const uint8_t *end, list errors) except -1
     cdef int scan_lines(self, const uint8_t *p, const uint8_t *end, list errors) except -1
     cdef const uint8_t *scan_statement(self, const uint8_t *p, const uint8_t *end, Fault *fault) noexcept nogil

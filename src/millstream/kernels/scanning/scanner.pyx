@@ -26,7 +26,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from millstream.kernels.dictionary.dictionary cimport Dictionary
 from millstream.kernels.dictionary.values cimport BLANK, IRI, TYPED, read_inlined
-from millstream.kernels.matching.elements cimport Intake
+from millstream.kernels.matching.intake cimport Intake
 from millstream.kernels.scanning.byte_classes cimport CLASS, LABEL, reserve
 from millstream.kernels.scanning.grammar cimport (
     GRAPH, NO_DOT, NO_MEMORY, OBJECT, PREDICATE, SUBJECT, TOO_LARGE, TRAILING, TRIPLE_TERM, Fault, Term, fail, free_term,
@@ -132,9 +132,7 @@ cdef class Scanner:
             self.keep(p + last, n - last)
             if final:
                 if self.carried:
-                    self.keep(b"\n", 1)
-                    last_carried, self.carried = self.carried, 0
-                    self.read_lines(self.carry.data, self.carry.data + <int64_t>last_carried, errors)
+                    self.read_text(NULL, 0, errors)
                 self.after_return = False
             return self.take_columns(errors)
         finally:
@@ -166,14 +164,7 @@ cdef class Scanner:
             self.errors = None
             errors = []
             self.rows = self.lines = self.statements = 0
-            if size and p[size - 1] == c'\n':
-                self.read_lines(<const uint8_t *>p, <const uint8_t *>p + size, errors)
-            else:
-                self.keep(<const uint8_t *>p, size)
-                self.keep(b"\n", 1)
-                self.carried = 0
-                self.read_lines(self.carry.data, self.carry.data + size + 1, errors)
-            self.after_return = False
+            self.read_text(<const uint8_t *>p, size, errors)
             if errors:
                 self.errors = errors
             made.total = self.statements
@@ -235,6 +226,18 @@ cdef class Scanner:
         if rows:
             memcpy(cnp.PyArray_DATA(found), self.columns[place], rows * sizeof(int64_t))
         return found
+
+    cdef int read_text(self, const uint8_t *p, int64_t n, list errors) except -1:
+        """Reads the rest of a text, which need not end with a line end."""
+        if n and not self.carried and p[n - 1] == c'\n':
+            self.read_lines(p, p + n, errors)
+        else:
+            self.keep(p, n)
+            self.keep(b"\n", 1)
+            n, self.carried = self.carried, 0
+            self.read_lines(self.carry.data, self.carry.data + n, errors)
+        self.after_return = False
+        return 0
 
     cdef int read_lines(self, const uint8_t *p, const uint8_t *end, list errors) except -1:
         """Reads complete lines: the last byte before `end` ends one. All terms of its rows have ids then."""

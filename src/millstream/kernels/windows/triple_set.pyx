@@ -12,7 +12,7 @@ from millstream.kernels.containers.keyed cimport (
 )
 from millstream.kernels.containers.records cimport next_free
 from millstream.kernels.dictionary.dictionary cimport Dictionary
-from millstream.kernels.matching.elements cimport Intake
+from millstream.kernels.matching.intake cimport Intake
 
 cnp.import_array()
 

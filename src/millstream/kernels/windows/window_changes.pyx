@@ -13,7 +13,8 @@ from libc.string cimport memcpy
 
 from millstream.kernels.containers.growing cimport Growing, growing_close, growing_room
 from millstream.kernels.flow.deltas cimport NOW, NUMBER, OBJECT, OP, PATTERN, PREDICATE, SUBJECT, UNTIL, Arrivals
-from millstream.kernels.matching.elements cimport Elements, Intake
+from millstream.kernels.matching.elements cimport Elements
+from millstream.kernels.matching.intake cimport Intake
 from millstream.kernels.matching.patterns cimport Patterns
 from millstream.kernels.windows.window cimport Entries, Entry, WindowOperator, entries_add, entries_close, entries_put
 

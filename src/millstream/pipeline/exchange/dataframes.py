@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from millstream.ingest import Columns
 from millstream.ingest.readers.change_tables import OPS, ops_of
+from millstream.ingest.readers.clean_tables import first_rows
+from millstream.kernels.matching.repeats import repeats
 from millstream.pipeline.exchange.packing import Packer, packer_for
 from millstream.pipeline.exchange.row_validation import ValidRows
 from millstream.pipeline.runtime.connect import rows_of
@@ -55,7 +56,7 @@ def _whole_elements(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatc
         if not batch.num_rows:
             continue
         joined: Any = pa.Table.from_batches([*held, batch]).combine_chunks().to_batches()[0]
-        last = int(np.flatnonzero(_firsts(joined))[-1])
+        last = int(np.flatnonzero(first_rows(joined))[-1])
         held = [joined.slice(last)]
         if last:
             yield joined.slice(0, last)
@@ -64,7 +65,7 @@ def _whole_elements(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatc
 
 def add_batch(packer: Packer, part: int, chunk: int, batch: pa.RecordBatch, counted: Counted, first_row: int = 1) -> None:
     """One Arrow batch as a chunk."""
-    first = _firsts(batch)
+    first = first_rows(batch)
     if packer.takes_changes:
         op, said = ops_of(batch)
         named = np.array([name or "" for name in _graphs(batch)])
@@ -80,7 +81,7 @@ def add_batch(packer: Packer, part: int, chunk: int, batch: pa.RecordBatch, coun
     times = at_ms[np.searchsorted(element, np.arange(len(names)))]
     triples = rows.triples
     # The rows of an element are a set.
-    keep = _not_repeated(element, triples)
+    keep = ~repeats(element, triples)
     ops = graph = None
     if packer.takes_changes:
         graph = packer.graphs_of(_graphs(batch))[sound]
@@ -97,25 +98,8 @@ def ended_blobs(pack: str, source: int) -> list[tuple[int, bytes]]:
     return list(packer_for(pack, source).nothing(Split(source=source, sequence=LAST_PART, ended=True)))
 
 
-def _firsts(batch: pa.RecordBatch) -> npt.NDArray[np.bool_]:
-    first = np.ones(batch.num_rows, np.bool_)
-    if "element" in batch.schema.names:
-        column: Any = batch.column("element")
-        if pa.types.is_null(column.type):
-            return first
-        first[1:] = pc.not_equal(column[1:], column[:-1]).fill_null(True).to_numpy(zero_copy_only=False)
-    return first
-
-
 def _graphs(batch: pa.RecordBatch) -> list[str | None]:
     if "g" not in batch.schema.names:
         return [None] * batch.num_rows
     names = batch.column("g").to_pylist()
     return [None if name is None else str(name).strip("<>") for name in names]
-
-
-def _not_repeated(element: Ids, triples: Ids) -> npt.NDArray[np.bool_]:
-    keep = np.zeros(len(element), np.bool_)
-    _, first = np.unique(np.column_stack([element, triples]), axis=0, return_index=True)
-    keep[first] = True
-    return keep
