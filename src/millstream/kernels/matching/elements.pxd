@@ -33,7 +33,6 @@ cdef class Elements:
     cdef int make_room(self, int64_t length, int64_t size) except -1
     cdef void put(self, int64_t place, int64_t at_ms, Intake intake, int64_t at, int64_t before) noexcept
     cdef write(self, int64_t* words, column, int64_t size)
-    cdef object column(self, const int64_t* words, int64_t size)
 
 
 cdef Elements single(stream, int64_t at_ms, Intake intake, int64_t triples_before, int64_t first_element)

@@ -7,6 +7,7 @@ cimport numpy as cnp
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
+from millstream.kernels.containers.arrays cimport array_of
 from millstream.kernels.containers.memory cimport block_free, block_new
 
 cnp.import_array()
@@ -231,13 +232,6 @@ cdef class Elements:
     def __len__(self):
         return self.length
 
-    cdef object column(self, const int64_t* words, int64_t size):
-        cdef cnp.npy_intp length = size
-        array = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INT64, 0)
-        if size:
-            memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), words, size * sizeof(int64_t))
-        return array
-
     @property
     def rows(self):
         """How many triples there are."""
@@ -246,7 +240,7 @@ cdef class Elements:
     @property
     def times(self):
         """The times of elements, in milliseconds."""
-        return self.column(self.at_ms, self.length)
+        return array_of(self.at_ms, self.length)
 
     @property
     def first_ms(self):
@@ -276,12 +270,12 @@ cdef class Elements:
 
     @property
     def total_triples(self):
-        return self.column(self.total, self.length)
+        return array_of(self.total, self.length)
 
     @property
     def places(self):
         """For each triple the place of its element."""
-        return self.column(self.element, self.size)
+        return array_of(self.element, self.size)
 
     @property
     def triples(self):

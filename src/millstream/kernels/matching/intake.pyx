@@ -7,6 +7,7 @@ cimport numpy as cnp
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
+from millstream.kernels.containers.arrays cimport array_of
 from millstream.kernels.containers.hash_index cimport mix
 from millstream.kernels.containers.memory cimport block_free, block_new
 
@@ -104,21 +105,12 @@ cdef class Intake:
     @property
     def ids(self):
         """The ids of all terms of what is kept."""
-        array = np.empty(3 * self.size, np.int64)
-        if self.size:
-            memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), self.words, 3 * self.size * sizeof(int64_t))
-        return array
+        return array_of(self.words, 3 * self.size)
 
     @property
     def triples(self):
-        array = np.empty((3, self.size), np.int64)
-        if self.size:
-            memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), self.words, 3 * self.size * sizeof(int64_t))
-        return np.ascontiguousarray(array.T)
+        return np.ascontiguousarray(array_of(self.words, 3 * self.size).reshape(3, -1).T)
 
     @property
     def place(self):
-        array = np.empty(self.size, np.int64)
-        if self.size:
-            memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), self.words + 3 * self.size, self.size * sizeof(int64_t))
-        return array
+        return array_of(self.words + 3 * self.size, self.size)

@@ -9,23 +9,11 @@ import numpy as np
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_Check, PyBytes_GET_SIZE
 from libc.stdint cimport int64_t, uint8_t
-from libc.string cimport memchr
 
+from millstream.kernels.scanning.byte_classes cimport has_label
 from millstream.kernels.scanning.scanner cimport Scanner
 
 cnp.import_array()
-
-
-cdef inline bint has_label(const uint8_t *p, int64_t n) noexcept nogil:
-    """Whether there may be a blank node in a text."""
-    cdef const uint8_t *end = p + n
-    while True:
-        p = <const uint8_t *>memchr(p, c'_', end - p)
-        if p == NULL or p + 1 >= end:
-            return False
-        if p[1] == c':':
-            return True
-        p += 1
 
 
 cdef class MessageTexts:

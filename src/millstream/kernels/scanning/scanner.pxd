@@ -58,7 +58,6 @@ cdef class Scanner:
     cdef int enter_scope(self, str scope) except -1
     cdef int keep(self, const uint8_t *p, int64_t n) except -1
     cdef object take_columns(self, list errors)
-    cdef object column(self, int place)
     cdef int read_text(self, const uint8_t *p, int64_t n, list errors) except -1
     cdef int read_lines(self, const uint8_t *p, const uint8_t *end, list errors) except -1
     cdef int scan_lines(self, const uint8_t *p, const uint8_t *end, list errors) except -1

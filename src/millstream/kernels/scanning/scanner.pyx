@@ -24,6 +24,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcmp, memcpy, memset
 
+from millstream.kernels.containers.arrays cimport array_of
 from millstream.kernels.dictionary.dictionary cimport Dictionary
 from millstream.kernels.dictionary.values cimport BLANK, IRI, TYPED, read_inlined
 from millstream.kernels.matching.intake cimport Intake
@@ -218,14 +219,8 @@ cdef class Scanner:
         terms = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT64, 0)
         for i in range(3 if self.rows else 0):
             memcpy(<int64_t *>cnp.PyArray_DATA(terms) + i * self.rows, self.columns[i], self.rows * sizeof(int64_t))
-        return Scanned(terms.T, self.column(3) if self.graphs else None, self.column(4), self.column(5), errors)
-
-    cdef object column(self, int place):
-        cdef cnp.npy_intp rows = self.rows
-        cdef cnp.ndarray found = cnp.PyArray_EMPTY(1, &rows, cnp.NPY_INT64, 0)
-        if rows:
-            memcpy(cnp.PyArray_DATA(found), self.columns[place], rows * sizeof(int64_t))
-        return found
+        graph = array_of(self.columns[3], self.rows) if self.graphs else None
+        return Scanned(terms.T, graph, array_of(self.columns[4], self.rows), array_of(self.columns[5], self.rows), errors)
 
     cdef int read_text(self, const uint8_t *p, int64_t n, list errors) except -1:
         """Reads the rest of a text, which need not end with a line end."""
