@@ -6,7 +6,9 @@ expression), counted like anything else that is malformed, and never stops what 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, Self
 
 from millstream.errors import OptionError
 
@@ -14,7 +16,29 @@ _MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class NamedLimits:
+    """Whole numbers of at least 1, but for those that may be 0."""
+
+    whose: ClassVar[str] = ""
+    may_be_none: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if not isinstance(value, int) or isinstance(value, bool) or value < (name not in self.may_be_none):
+                raise OptionError(f"limit {name} must be a whole number of at least 1, got {value!r}.")
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Limits by name, as options and settings have them; the others are as by default."""
+        known = {field.name for field in fields(cls)}
+        for name in given:
+            if name not in known:
+                raise OptionError(f"there is no limit {name!r}{cls.whose}; there are {', '.join(sorted(known))}.")
+        return cls(**given)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits(NamedLimits):
     """Sizes in bytes; docs/security.md says what each protects from."""
 
     statement_bytes: int = 256 * _MIB
@@ -30,20 +54,6 @@ class Limits:
     """Rows, not bytes: what a join of a query makes of what comes at once."""
     chained_elements: int = 100_000
     """Elements, not bytes: what queries that feed each other construct of one change."""
-
-    def __post_init__(self) -> None:
-        for name, value in asdict(self).items():
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise OptionError(f"limit {name} must be a whole number of at least 1, got {value!r}.")
-
-    @classmethod
-    def of(cls, given: dict[str, int]) -> Limits:
-        """Limits by name, as options and settings have them; the others are as by default."""
-        known = {field.name for field in fields(cls)}
-        for name in given:
-            if name not in known:
-                raise OptionError(f"there is no limit {name!r}; there are {', '.join(sorted(known))}.")
-        return cls(**given)
 
 
 DEFAULT_LIMITS = Limits()

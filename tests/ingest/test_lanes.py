@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -168,6 +170,27 @@ def test_a_silent_lane_holds_the_others_back_for_a_while_only() -> None:
     some.catch_up(1)
     some.hear(1)
     assert feed(some, Dictionary(), (0, 1, 6)) == []
+
+
+def test_what_waits_costs_nothing_when_more_comes() -> None:
+    """Memory tells: arrays of all that waits would be a megabyte."""
+    lanes, dictionary = Lanes(MessageReader("ntriples"), {lane: LaneState(0) for lane in LANES[:2]}, None), Dictionary()
+    count = 20_000
+    assert feed(lanes, dictionary, *((0, offset, offset) for offset in range(count))) == []
+    for offset in range(count, count + 200):
+        feed(lanes, dictionary, (0, offset, offset))
+    tracemalloc.start()
+    try:
+        assert feed(lanes, dictionary, (0, count + 200, count + 200)) == []
+        assert lanes.waiting(0) == count + 201
+        assert feed(lanes, dictionary, (1, 0, 2)) == [0, 1, 2, 2]
+        assert lanes.position()[LANES[0]].offset == 3
+        assert tracemalloc.get_traced_memory()[1] < 100_000
+    finally:
+        tracemalloc.stop()
+    lanes.end(1)
+    assert feed(lanes, dictionary, (0, count + 201, 0)) == [*range(3, count + 201), 0]
+    assert lanes.waiting(0) == 0
 
 
 def test_positions_that_are_none() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from millstream.kernels.dictionary.dictionary import Dictionary
-from millstream.kernels.matching.elements import Intake
+from millstream.kernels.matching.intake import Intake
 from millstream.kernels.windows.triple_set import TripleSet
 
 TERMS = [f"<http://e/{n}>".encode() for n in range(4)]

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from millstream.connect.pushed import Inbox, Pushed, chunks_of_inbox, now_ms, reader_of
+from millstream.connect.pushed import Inbox, Pushed, chunks_of_inbox, reader_of
 from millstream.errors import ConnectError, OptionError
 from millstream.ingest.chunk import Chunk, Want
 from millstream.ingest.message_reader import MessageReader
 from millstream.ingest.messages import CONTENT_TYPE
+from millstream.rdf.times import now_ms
 
 _WAIT_S = 15.0
 

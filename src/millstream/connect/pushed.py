@@ -6,13 +6,12 @@ They wait in a queue that is bounded: whoever pushes then waits as well, which i
 from __future__ import annotations
 
 import queue
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from millstream.ingest.chunk import Chunk, Want
+from millstream.ingest.chunk import Chunk, Want, known
 from millstream.ingest.columns import Columns
 from millstream.ingest.message_reader import MessageReader
 from millstream.ingest.messages import Headers, Lane, Messages
@@ -60,10 +59,6 @@ class Inbox:
         self.waiting.put(None)
 
 
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
 def chunks_of_inbox(
     name: str, inbox: Inbox, reader: MessageReader, want: Want, close: Callable[[], None]
 ) -> Iterator[Chunk]:
@@ -81,16 +76,10 @@ def chunks_of_inbox(
             if is_over:
                 return
             if not found:
-                yield Chunk(_nothing, position, is_idle=True)
+                yield known(position, is_idle=True)
     finally:
         inbox.closed = True
         close()
-
-
-def _nothing(dictionary: Dictionary, summary: Summary | None) -> Columns:
-    from millstream.ingest.columns import NOTHING
-
-    return NOTHING
 
 
 def _drained(inbox: Inbox) -> tuple[list[Pushed], bool, BaseException | None]:

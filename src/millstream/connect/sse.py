@@ -18,10 +18,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from millstream.connect.pushed import Inbox, Pushed, chunks_of_inbox, now_ms, reader_of
+from millstream.connect.pushed import Inbox, Pushed, chunks_of_inbox, reader_of
 from millstream.errors import ConnectError, OptionError
 from millstream.ingest.chunk import Chunk, Want
 from millstream.ingest.message_reader import MessageReader
+from millstream.rdf.times import now_ms
 
 _SILENT_S = 60.0
 _FIRST_RETRY_S, _LAST_RETRY_S = 0.2, 30.0

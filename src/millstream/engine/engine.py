@@ -28,7 +28,8 @@ from millstream.ingest.chunk import known
 from millstream.ingest.intake import Encoder
 from millstream.ingest.ordering import Ordering
 from millstream.kernels.engine.processing import Entrance, Stream
-from millstream.kernels.matching.elements import Elements, Intake
+from millstream.kernels.matching.elements import Elements
+from millstream.kernels.matching.intake import Intake
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.operators import stored
 from millstream.operators.ticks import ELEMENT, GRID, tick, time_of
@@ -80,8 +81,8 @@ class Engine:
         self.graph_store = GraphStore(self)
         """For those who serve the graphs at rest."""
         self._sources: dict[str, Chunk] = {}
-        self._stops = 0
         """The last chunk of each stream that was read from a source."""
+        self._stops = 0
 
     # Datasets ---------------------------------------------------------------------------------------------------------
 

@@ -1,22 +1,25 @@
 """Messages as changes of graphs: RDF Patch and SPARQL Update.
 
-A change happens at the time of its message. A message is taken as a whole or not at all. Messages of plain SPARQL Update
-data that follow each other are read together, all others one by one.
+A change happens at the time of its message. A message is taken as a whole or not at all. Messages of RDF Patch that follow
+each other are read together, and so are those of plain SPARQL Update data; all others one by one.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from itertools import groupby
 
 import numpy as np
 
 from millstream.errors import DataError, OptionError
 from millstream.ingest.chunk import Want
 from millstream.ingest.columns import NOTHING, Columns, Ids, joined
-from millstream.ingest.messages import CONTENT_TYPE, MessageFaults, Messages, MessageTimes, message_time
+from millstream.ingest.messages import MessageFaults, Messages, MessageTimes, message_time
 from millstream.ingest.parts import Part
 from millstream.ingest.readers.dispatch import read_changes
 from millstream.ingest.readers.gathering import PlainEntries, encode_entries
+from millstream.ingest.readers.patching import encode_patches
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.scanning.plain_updates import take_plain
 from millstream.kernels.scanning.summary import Summary
@@ -24,7 +27,7 @@ from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.rdf import BlankScope, OnRejected, Rejected, Rejections
 from millstream.rdf.changes.changes import FORMATS
 from millstream.rdf.changes.updates import plain_update
-from millstream.rdf.inputs import memory
+from millstream.rdf.inputs import is_compressed, memory
 from millstream.rdf.statements import PlainChanges
 from millstream.rdf.timing import FixedClock, TimeKind
 
@@ -56,35 +59,42 @@ class ChangeReader:
         origin: list[Ids] = []
         plain: dict[int, PlainChanges] = {}
 
-        def read_plain() -> None:
-            """Those that have come since the last other one."""
-            if plain:
-                places = np.repeat(np.fromiter(plain, np.int64), [len(changes) for changes in plain.values()])
-                found.append(_together(list(plain.values()), at_ms[places], faults, dictionary))
-                origin.append(places)
-                plain.clear()
-
-        for place, value in enumerate(messages.values):
-            if value is None or not value.strip() or place in faults.refused:
-                continue
-            if (changes := self._plain(messages, place, value)) is not None:
+        def way_of(place: int) -> str:
+            value = messages.values[place]
+            assert value is not None
+            format = self._format_of(messages, place)
+            if format == "rdfpatch" and len(value) <= self._limits.statement_bytes and not is_compressed(value):
+                return "patches"
+            if format == "sparql" and (changes := plain_update(value, self._limits, take_plain)) is not None:
                 plain[place] = changes
-                continue
-            read_plain()
-            parts = self._changes(messages, place, value, int(at_ms[place]), faults, dictionary)
-            if place not in faults.refused:
-                found += parts
-                origin += [np.full(part.elements, place) for part in parts]
-        read_plain()
-        columns = joined(found) if found else NOTHING
-        return faults.cut(columns, np.concatenate([np.empty(0, np.int64), *origin]))
+                return "plain"
+            return "alone"
 
-    def _plain(self, messages: Messages, place: int, value: bytes) -> PlainChanges | None:
-        is_update = self._format_of(messages, place) == "sparql"
-        return plain_update(value, self._limits, take_plain) if is_update else None
+        values = enumerate(messages.values)
+        places = (place for place, value in values if value and value.strip() and place not in faults.refused)
+        for way, some in groupby(places, key=way_of):
+            of_way = list(some)
+            if way == "patches":
+                columns, at = encode_patches(messages, of_way, self._base, self._limits, faults, dictionary)
+                found.append(replace(columns, at_ms=at_ms[at]))
+                origin.append(at)
+            elif way == "plain":
+                changes = [plain.pop(place) for place in of_way]
+                at = np.repeat(np.array(of_way, np.int64), list(map(len, changes)))
+                found.append(_together(changes, at_ms[at], faults, dictionary))
+                origin.append(at)
+            else:
+                for place in of_way:
+                    parts = self._changes(messages, place, int(at_ms[place]), faults, dictionary)
+                    if place not in faults.refused:
+                        found += parts
+                        origin += [np.full(part.elements, place) for part in parts]
+        # Where there are none, nobody knows their signs.
+        found = [columns for columns in found if columns.elements]
+        return faults.cut(joined(found) if found else NOTHING, np.concatenate([np.empty(0, np.int64), *origin]))
 
     def _changes(
-        self, messages: Messages, place: int, value: bytes, at_ms: int, faults: MessageFaults, dictionary: Dictionary
+        self, messages: Messages, place: int, at_ms: int, faults: MessageFaults, dictionary: Dictionary
     ) -> list[Columns]:
         def reject(rejected: Rejected) -> None:
             line, column = rejected.line, rejected.column
@@ -94,7 +104,8 @@ class ChangeReader:
             self._format_of(messages, place), "arrival", clock_ms=FixedClock(at_ms), on_rejected=reject, changes=True
         )
         name, scope = messages.name(place), BlankScope(messages.scope(place))
-        part = Part(None, Rejections(name, reject), scope, self._base, open=partial(memory, value), limits=self._limits)
+        opened = partial(memory, messages.values[place] or b"")
+        part = Part(None, Rejections(name, reject), scope, self._base, open=opened, limits=self._limits)
         try:
             found = [chunk.encode(dictionary, None) for chunk in read_changes(part, want)]
         except DataError as error:
@@ -109,10 +120,7 @@ class ChangeReader:
     def _format_of(self, messages: Messages, place: int) -> str | None:
         if self._format is not None:
             return self._format
-        for name, value in messages.headers_of(place):
-            if name.lower() == CONTENT_TYPE and value is not None:
-                return _MEDIA_TYPES.get(value.decode("utf-8", "replace").partition(";")[0].strip().lower())
-        return None
+        return _MEDIA_TYPES.get((messages.content_type(place) or "").partition(";")[0].strip().lower())
 
 
 def _together(plain: list[PlainChanges], at_ms: Ids, faults: MessageFaults, dictionary: Dictionary) -> Columns:
@@ -128,7 +136,6 @@ def is_change_format(name: str) -> bool:
 
 def change_format(name: str) -> str:
     """The format of changes that a name or media type means."""
-    found = _MEDIA_TYPES.get(name.strip().lower(), name.strip().lower())
-    if found not in FORMATS:
+    if not is_change_format(name):
         raise OptionError(f"format {name!r} of changes is not known; it is one of {', '.join(FORMATS)}")
-    return found
+    return _MEDIA_TYPES.get(name.strip().lower(), name.strip().lower())

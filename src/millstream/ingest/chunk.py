@@ -46,11 +46,11 @@ class Chunk:
         return self._position
 
 
-def known(position: bytes) -> Chunk:
+def known(position: bytes, *, is_idle: bool = False) -> Chunk:
     """A position that is known without what was read before it."""
     if not isinstance(position, bytes):
         raise ValueError("a position is bytes")
-    return Chunk(lambda dictionary, summary: NOTHING, position)
+    return Chunk(lambda dictionary, summary: NOTHING, position, is_idle=is_idle)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from millstream.errors import DataError
 from millstream.ingest.columns import Columns
 from millstream.ingest.triples import coerce_triples, lines_of
 from millstream.kernels.dictionary.dictionary import Dictionary
-from millstream.kernels.matching.elements import Intake
+from millstream.kernels.matching.intake import Intake
 from millstream.kernels.scanning.scanner import Scanner
 from millstream.kernels.scanning.summary import Summary
 from millstream.rdf import Rejections

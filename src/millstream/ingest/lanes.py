@@ -5,20 +5,22 @@ the lane), as far as no lane that counts can still bring anything before them: s
 lanes alone, not on when it was fetched. Progress, less the lateness of whoever takes them, is the watermark.
 
 A lane that has ended, or has had no news for too long, holds the others back no more. A lane that is new begins where the
-others are. What is held back is a suffix of each lane: a position says how much of each was handed on.
+others are. What is held back is a suffix of each lane: a position says how much of each was handed on. Since progress never
+falls, what may be handed on is a prefix of that, so nobody looks at what goes on waiting.
 """
 
 from __future__ import annotations
 
 import json
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from millstream.errors import OptionError
+from millstream.errors import DataError, OptionError
 from millstream.ingest.columns import NOTHING, Columns, Ids, joined
 from millstream.ingest.messages import Lane, Messages
 from millstream.kernels.dictionary.dictionary import Dictionary
@@ -27,9 +29,9 @@ from millstream.operators.ticks import FOREVER
 from millstream.rdf import OnRejected, Rejected
 
 _PAST = -FOREVER
-# Of an element: its lane, the offset of its message, which of that message's elements it is, the progress of its lane, the
-# batch of messages it came in, as which of them, and whether its terms are held.
-_LANE, _OFFSET, _PLACE, _PROGRESS, _BATCH, _OF_BATCH, _HELD = range(7)
+# Of an element: the offset of its message, which of that message's elements it is, the progress of its lane, and which of
+# the messages that it came with is its own.
+_OFFSET, _PLACE, _PROGRESS, _MESSAGE = range(4)
 
 
 @dataclass(slots=True)
@@ -97,9 +99,17 @@ class Lanes:
         self._rank = np.empty(0, np.int64)
         """For each lane its place among all, whenever it came."""
         self._reached = max((state.progress for state in states.values()), default=_PAST)
-        self._waiting = _Waiting.none()
-        self._handed = _Waiting.none()
+        self._waiting: list[deque[_Portion]] = []
+        """What was read of each and not handed on."""
+        self._count: list[int] = []
+        """How many elements that is."""
+        self._handed: list[tuple[int, _Portion]] = []
+        """What was handed on last, with the number of its lane."""
+        self._order: Ids = np.empty(0, np.int64)
+        """The order in which that was."""
         self._handed_after = _PAST
+        self._fault: DataError | None = None
+        """What ended the reading."""
         self._summary: Summary | None = None
         for lane, state in states.items():
             self.add(lane, state)
@@ -114,6 +124,8 @@ class Lanes:
             self._next.append(state.offset)
             self._silent_since.append(None)
             self._ended.append(False)
+            self._waiting.append(deque())
+            self._count.append(0)
             names = [(lane.topic, lane.partition) for lane in self.lanes]
             self._rank = np.argsort(np.array(sorted(range(len(names)), key=names.__getitem__)))
         return self.lanes.index(lane)
@@ -130,7 +142,7 @@ class Lanes:
     @property
     def has_ended(self) -> bool:
         """Whether all of them have, and everything was handed on."""
-        return all(self._ended) and not len(self._waiting)
+        return all(self._ended) and not any(self._waiting)
 
     def hear(self, number: int) -> None:
         """Something of a lane was fetched."""
@@ -138,7 +150,7 @@ class Lanes:
 
     def waiting(self, number: int) -> int:
         """How many elements of a lane wait for others."""
-        return int(np.count_nonzero(self._waiting.marks[:, _LANE] == number))
+        return self._count[number]
 
     def position(self) -> dict[Lane, LaneState]:
         """How much was handed on."""
@@ -150,7 +162,7 @@ class Lanes:
         self, messages: Messages | None, dictionary: Dictionary, summary: Summary | None, on_rejected: OnRejected | None
     ) -> Columns:
         """What may be handed on, now that these have come."""
-        if summary is not self._summary and len(self._waiting):
+        if summary is not self._summary and any(self._waiting):
             self._read_again(dictionary, summary, on_rejected)
         self._summary = summary
         if messages is not None and len(messages):
@@ -159,35 +171,47 @@ class Lanes:
 
     def handed(self) -> Iterator[tuple[Messages, int]]:
         """For each element of what was handed on last its message: a batch of them, and the place there."""
-        for batch, place in self._handed.marks[:, [_BATCH, _OF_BATCH]].tolist():
-            yield self._handed.batches[batch], place
+        found = [(portion.messages, place) for _, portion in self._handed for place in portion.marks[:, _MESSAGE].tolist()]
+        return (found[place] for place in self._order.tolist())
 
     def handed_ms(self) -> Ids:
         """For each of these a time that goes back neither in its lane nor behind what was handed on before."""
-        found: Ids = np.maximum.accumulate(np.maximum(self._handed.marks[:, _PROGRESS], self._handed_after))
+        progress = np.concatenate([portion.progress for _, portion in self._handed] or [self._order])[self._order]
+        found: Ids = np.maximum.accumulate(np.maximum(progress, self._handed_after))
         return found
 
     def _read(
         self, messages: Messages, dictionary: Dictionary, summary: Summary | None, on_rejected: OnRejected | None
     ) -> None:
         columns, origin = self._reader.encode(messages, dictionary, summary, self._told_once(messages, on_rejected))
-        found = _Waiting.of(columns, messages, origin)
+        self._fault = self._fault or columns.fault
+        columns.fault = None
+        marks = np.empty((len(origin), 4), np.int64)
+        marks[:, _OFFSET], marks[:, _MESSAGE] = messages.offset[origin], origin
+        marks[:, _PLACE] = np.arange(len(origin)) - np.searchsorted(origin, origin)
+        lane = messages.lane[origin]
+        if len(lane) and (lane != lane[0]).any():
+            order = np.argsort(lane, kind="stable")
+            columns, marks, lane = columns.pick(order), marks[order], lane[order]
         for number in np.unique(messages.lane).tolist():
-            state = self._states[number]
-            if state.taken:
-                # Of its first message some was handed on before.
-                marks = found.marks
-                is_message = (marks[:, _LANE] == number) & (marks[:, _OFFSET] == state.offset)
-                gone = is_message & (marks[:, _PLACE] < state.taken)
-                found = found.pick(np.flatnonzero(~gone)) if gone.any() else found
-            at = np.flatnonzero(found.marks[:, _LANE] == number)
-            if len(at):
-                at_ms = found.columns.times(at)
-                found.marks[at, _PROGRESS] = np.maximum.accumulate(np.maximum(at_ms, self._progress[number]))
-                self._progress[number] = int(found.marks[at[-1], _PROGRESS])
+            first, last = np.searchsorted(lane, (number, number + 1)).tolist()
+            self._wait(number, _Portion(columns, first, marks[first:last], messages))
             self._next[number] = int(messages.offset[messages.lane == number][-1]) + 1
+            state = self._states[number]
             state.seen = max(state.seen, self._next[number])
-        self._waiting = _Waiting.joined(self._waiting, found)
+
+    def _wait(self, number: int, found: _Portion) -> None:
+        """More of a lane, behind what waits of it."""
+        state, marks = self._states[number], found.marks
+        if state.taken:
+            # Of its first message some was handed on before.
+            gone = np.count_nonzero((marks[:, _OFFSET] == state.offset) & (marks[:, _PLACE] < state.taken))
+            found = found.slice(int(gone), len(found))
+        if len(found):
+            np.maximum.accumulate(np.maximum(found.columns.times(), self._progress[number]), out=found.progress)
+            self._progress[number] = int(found.progress[-1])
+            self._waiting[number].append(found)
+            self._count[number] += len(found)
 
     def _told_once(self, messages: Messages, on_rejected: OnRejected | None) -> OnRejected | None:
         """Who is told what is malformed, unless it was told before."""
@@ -205,43 +229,63 @@ class Lanes:
 
     def _read_again(self, dictionary: Dictionary, summary: Summary | None, on_rejected: OnRejected | None) -> None:
         """Other triples are asked for now: what waits was read for those of before."""
-        waiting, self._states = self._waiting, self._placed()
-        dictionary.release(waiting.columns.terms, _PAST)
-        self._waiting = _Waiting.none()
+        waiting = [portion for some in self._waiting for portion in some]
+        self._states = self._placed()
+        self._waiting = [deque() for _ in self.lanes]
+        self._count = [0] * len(self.lanes)
         self._progress = [state.progress for state in self._states]
-        for messages in waiting.messages():
+        for portion in waiting:
+            dictionary.release(portion.columns.terms, _PAST)
+        for portion in waiting:
+            messages = portion.messages.pick(np.unique(portion.marks[:, _MESSAGE]))
             self._read(messages, dictionary, summary, on_rejected)
 
     def _hand_on(self, dictionary: Dictionary) -> Columns:
-        waiting, self._handed = self._waiting, _Waiting.none()
-        if not len(waiting):
-            return waiting.columns
-        last, lane = self._bound()
-        marks = waiting.marks
-        progress, rank = marks[:, _PROGRESS], self._rank[marks[:, _LANE]]
-        ready = (progress < last) | ((progress == last) & (rank <= lane))
-        if not ready.all():
-            places = np.flatnonzero(ready)
-            self._waiting = waiting.pick(np.flatnonzero(~ready))
-            self._waiting.hold(dictionary)
-            if not len(places):
-                return replace(NOTHING, fault=waiting.columns.fault)
-            waiting, progress, rank = waiting.pick(places), progress[places], rank[places]
-        else:
-            self._waiting = _Waiting.none()
-        if len(self.lanes) > 1:
-            waiting = waiting.pick(np.lexsort((rank, progress)))
-        waiting.release(dictionary)
-        marks = waiting.marks
+        self._handed = list(self._ready())
+        self._order = np.arange(sum(len(portion) for _, portion in self._handed))
+        for some in self._waiting:
+            # Terms that nobody holds are forgotten while others are processed; those that came before are held.
+            for portion in reversed(some):
+                if portion.is_held:
+                    break
+                dictionary.hold(portion.columns.terms)
+                portion.is_held = True
+        if not self._handed:
+            return replace(NOTHING, fault=self._fault)
+        columns = joined([portion.columns for _, portion in self._handed])
+        if self._handed[0][0] != self._handed[-1][0]:
+            progress = np.concatenate([portion.progress for _, portion in self._handed])
+            rank = np.repeat(
+                [self._rank[number] for number, _ in self._handed], [len(portion) for _, portion in self._handed]
+            )
+            self._order = np.lexsort((rank, progress))
+            columns = columns.pick(self._order)
         self._handed_after = self._reached
-        self._reached = max(self._reached, int(marks[-1, _PROGRESS]))
-        for number in np.unique(marks[:, _LANE]).tolist():
-            row = np.flatnonzero(marks[:, _LANE] == number)[-1]
+        for number, portion in self._handed:
+            if portion.is_held:
+                dictionary.release(portion.columns.terms, _PAST)
+            offset, place, progress, _ = portion.marks[-1].tolist()
             state = self._states[number]
-            state.progress = int(marks[row, _PROGRESS])
-            state.offset, state.taken = int(marks[row, _OFFSET]), int(marks[row, _PLACE]) + 1
-        self._handed = waiting
-        return waiting.columns
+            state.offset, state.taken, state.progress = offset, place + 1, progress
+            self._reached = max(self._reached, progress)
+            self._count[number] -= len(portion)
+        return replace(columns, fault=self._fault)
+
+    def _ready(self) -> Iterator[tuple[int, _Portion]]:
+        """Takes out of what waits the elements that nothing can come before any more, lane by lane."""
+        last, rank = self._bound()
+        for number, some in enumerate(self._waiting):
+            side: Literal["left", "right"] = "right" if self._rank[number] <= rank else "left"
+            while some:
+                portion = some[0]
+                count = int(np.searchsorted(portion.progress, last, side))
+                if count == len(portion):
+                    yield number, some.popleft()
+                    continue
+                if count:
+                    some[0] = portion.slice(count, len(portion))
+                    yield number, portion.slice(0, count)
+                break
 
     def _bound(self) -> tuple[int, int]:
         """The progress and the rank of a lane up to which everything has come."""
@@ -260,73 +304,39 @@ class Lanes:
     def _placed(self) -> list[LaneState]:
         """For each lane how much was handed on: to go on at the message after it, unless some of it still waits."""
         found = []
-        marks = self._waiting.marks
-        for number, state in enumerate(self._states):
-            at = np.flatnonzero(marks[:, _LANE] == number)
-            if len(at):
-                offset, taken = marks[at[0], [_OFFSET, _PLACE]].tolist()
-                found.append(LaneState(offset, taken, state.progress, state.seen))
-            else:
-                found.append(LaneState(self._next[number], 0, state.progress, state.seen))
+        for state, some, after in zip(self._states, self._waiting, self._next, strict=True):
+            offset, taken = some[0].marks[0, :_PROGRESS].tolist() if some else (after, 0)
+            found.append(LaneState(offset, taken, state.progress, state.seen))
         return found
 
 
 @dataclass(slots=True, eq=False)
-class _Waiting:
-    """Elements that were read, with the message each is of; in each lane in order."""
+class _Portion:
+    """Elements of a lane that were read together, in order, with the message each is of."""
 
-    columns: Columns
+    read: Columns
+    """All that was read with them: to leave out the first of these must not copy the others."""
+    first: int
+    """Their place in it."""
     marks: Ids
     """For each element a row, as said above."""
-    batches: list[Messages]
-
-    @classmethod
-    def none(cls) -> _Waiting:
-        return cls(NOTHING, np.empty((0, 7), np.int64), [])
-
-    @classmethod
-    def of(cls, columns: Columns, messages: Messages, origin: Ids) -> _Waiting:
-        marks = np.zeros((len(origin), 7), np.int64)
-        marks[:, _LANE], marks[:, _OFFSET], marks[:, _OF_BATCH] = messages.lane[origin], messages.offset[origin], origin
-        marks[:, _PLACE] = np.arange(len(origin)) - np.searchsorted(origin, origin)
-        return cls(columns, marks, [messages])
-
-    @classmethod
-    def joined(cls, one: _Waiting, other: _Waiting) -> _Waiting:
-        if not len(one):
-            return other
-        other.marks[:, _BATCH] += len(one.batches)
-        marks = np.concatenate([one.marks, other.marks])
-        return cls(joined([one.columns, other.columns]), marks, [*one.batches, *other.batches])
+    messages: Messages
+    is_held: bool = False
+    """Whether the dictionary holds its terms."""
 
     def __len__(self) -> int:
         return len(self.marks)
 
-    def pick(self, places: Ids) -> _Waiting:
-        """Some of them."""
-        if not len(places):
-            return _Waiting.none()
-        marks = self.marks[places]
-        used, marks[:, _BATCH] = np.unique(marks[:, _BATCH], return_inverse=True)
-        return _Waiting(self.columns.pick(places), marks, [self.batches[number] for number in used.tolist()])
+    @property
+    def columns(self) -> Columns:
+        if len(self) == self.read.elements:
+            return self.read
+        return self.read.slice(self.first, self.first + len(self))
 
-    def hold(self, dictionary: Dictionary) -> None:
-        """Keeps the terms of those that are new here."""
-        dictionary.hold(self._of(0).terms)
-        self.marks[:, _HELD] = 1
+    @property
+    def progress(self) -> Ids:
+        return self.marks[:, _PROGRESS]
 
-    def release(self, dictionary: Dictionary) -> None:
-        """Lets go of the terms that were held."""
-        dictionary.release(self._of(1).terms, _PAST)
-
-    def _of(self, held: int) -> Columns:
-        places = np.flatnonzero(self.marks[:, _HELD] == held)
-        return self.columns if len(places) == len(self.marks) else self.columns.pick(places)
-
-    def messages(self) -> list[Messages]:
-        """The messages of what waits."""
-        marks = self.marks
-        return [
-            messages.pick(np.unique(marks[marks[:, _BATCH] == number, _OF_BATCH]))
-            for number, messages in enumerate(self.batches)
-        ]
+    def slice(self, first: int, last: int) -> _Portion:
+        """The elements from one place up to another."""
+        return replace(self, first=self.first + first, marks=self.marks[first:last])

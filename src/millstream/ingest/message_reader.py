@@ -97,15 +97,15 @@ class MessageReader:
     def _choice_of(self, messages: Messages, place: int, faults: MessageFaults) -> FormatChoice | None:
         if self._choice is not None:
             return self._choice
-        for name, value in messages.headers_of(place):
-            if name.lower() == CONTENT_TYPE and value is not None:
-                try:
-                    return message_format(value.decode("utf-8", "replace"))
-                except OptionError as error:
-                    faults.refuse(place, f"its header {CONTENT_TYPE}: {error}")
-                    return None
-        faults.refuse(place, f"it has no header {CONTENT_TYPE}, and no option format was given")
-        return None
+        said = messages.content_type(place)
+        if said is None:
+            faults.refuse(place, f"it has no header {CONTENT_TYPE}, and no option format was given")
+            return None
+        try:
+            return message_format(said)
+        except OptionError as error:
+            faults.refuse(place, f"its header {CONTENT_TYPE}: {error}")
+            return None
 
     # The scanner ------------------------------------------------------------------------------------------------------
 
@@ -130,16 +130,16 @@ class MessageReader:
             values = [None if place in faults.refused else value for place, value in enumerate(values)]
         before, whole = scanner.statements, self.is_whole
         # The label behind the scope as the parsers name it: the same nodes whichever reader a message has.
-        found, of_message, sizes, errors = scanner.messages(values, lambda place: messages.scope(place) + "l", whole)
+        found, sizes, errors = scanner.messages(values, lambda place: messages.scope(place) + "l", whole)
         if any(b"VERSION" in (values[error[0]] or b"") for error in errors):
             return None
         for place, line, column, reason, text in errors:
             faults.report(place, reason, line=line, column=column, text=text, whole=whole)
         graph = found.g if self._graphs else None
+        origin = np.repeat(np.arange(len(messages)), sizes)
         if not whole:
-            origin = np.repeat(np.arange(len(messages)), sizes)
             return Columns(found.triples, found.index - before, len(origin), at_ms[origin], None, graph), origin
-        triples, element = found.triples, of_message
+        triples, element = found.triples, origin[found.index - before]
         if int(sizes.max(initial=0)) > 1:
             repeat = repeats(element, triples)
             if repeat.any():

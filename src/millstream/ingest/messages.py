@@ -111,6 +111,12 @@ class Messages:
     def scope(self, place: int) -> str:
         return self._lane(place).scope(int(self.offset[place]))
 
+    def content_type(self, place: int) -> str | None:
+        """What a message says of its format."""
+        found = (value for name, value in self.headers_of(place) if name.lower() == CONTENT_TYPE and value is not None)
+        value = next(found, None)
+        return None if value is None else value.decode("utf-8", "replace")
+
     def _lane(self, place: int) -> Lane:
         return self.lanes[int(self.lane[place])]
 

@@ -164,21 +164,15 @@ def parts_of(
     limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[Part]:
     """The parts of a source, one after another; what the source is and its format are checked at once."""
-    parts = _parts_of(source, format=format, base=base, receiver=receiver, blank_prefix=blank_prefix)
+    parts = _parts_of(source, format, base, receiver, BlankScope(_checked_prefix(blank_prefix)))
     return (replace(part, limits=limits, is_all_there=is_all_there(part.path or source)) for part in parts)
 
 
 def _parts_of(
-    source: object,
-    *,
-    format: str | Format | None,
-    base: str | None,
-    receiver: OnRejected | None,
-    blank_prefix: str | None,
+    source: object, format: str | Format | None, base: str | None, receiver: OnRejected | None, scope: BlankScope
 ) -> Iterator[Part]:
     if format is not None:
         named_format(format)
-    scope = BlankScope(_checked_prefix(blank_prefix))
     if isinstance(source, str | os.PathLike):
         return _file_parts(source, format, base, receiver, scope)
     name = name_of(source)

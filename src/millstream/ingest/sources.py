@@ -73,22 +73,20 @@ def chunks_of(source: object, want: Want, since: bytes | None = None) -> Iterato
 
 def quads_of(source: object, want: Want) -> Iterator[Chunk]:
     """All quads of a source, whatever their times."""
-    receiver, limits = want.on_rejected, want.limits
-    parts = parts_of(
-        source, format=want.format, base=want.base, receiver=receiver, blank_prefix=want.blank_prefix, limits=limits
-    )
+    parts = _wanted_parts(source, want, want.on_rejected, want.blank_prefix)
     return (chunk for part in parts for chunk in read_quads(part, want))
+
+
+def _wanted_parts(source: object, want: Want, receiver: OnRejected | None, prefix: str | None) -> Iterator[Part]:
+    format = None if want.changes else want.format
+    return parts_of(source, format=format, base=want.base, receiver=receiver, blank_prefix=prefix, limits=want.limits)
 
 
 def parts_in(source: object, want: Want, reading: Reading) -> Iterator[Part]:
     """The parts of anything but files."""
     prefix, receiver = reading.position.prefix, reading.receiver
-    if not want.changes:
-        return parts_of(
-            source, format=want.format, base=want.base, receiver=receiver, blank_prefix=prefix, limits=want.limits
-        )
-    if is_table(source):
-        return parts_of(source, format=None, base=want.base, receiver=receiver, blank_prefix=prefix, limits=want.limits)
+    if not want.changes or is_table(source):
+        return _wanted_parts(source, want, receiver, prefix)
     raw = memory(source) if isinstance(source, bytes | bytearray | memoryview) else source
     if not is_readable(raw):
         raise OptionError(f"cannot read changes from a {type(source).__name__}")

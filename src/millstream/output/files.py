@@ -7,6 +7,7 @@ is full, is cut off again, and nothing is written after it.
 from __future__ import annotations
 
 import errno
+import hashlib
 import io
 import os
 import sys
@@ -175,6 +176,21 @@ def open_output(path: str, position: bytes | None = None) -> OutputFile | Standa
     if position is not None and not position.isdigit():
         raise OptionError(f"{path}: {position!r} is no position of an output file")
     return StandardOutput() if path == STANDARD else OutputFile(path, None if position is None else int(position))
+
+
+def with_digest(magic: bytes, content: bytes) -> bytes:
+    """Content behind a line that tells it from what is damaged, which may still read as something."""
+    return _digest(magic, content) + b"\n" + content
+
+
+def without_digest(magic: bytes, data: bytes) -> bytes | None:
+    """What such bytes hold; None for anything else."""
+    first, _, content = data.partition(b"\n")
+    return content if first == _digest(magic, content) else None
+
+
+def _digest(magic: bytes, content: bytes) -> bytes:
+    return magic + hashlib.blake2b(content, digest_size=16).hexdigest().encode()
 
 
 def replace_file(path: Path, data: bytes) -> None:

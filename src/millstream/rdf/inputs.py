@@ -58,7 +58,7 @@ class ByteStream(io.RawIOBase):
         head = self._read_raw(CHUNK)
         while head and len(head) < len(BOM) and (more := self._read_raw(CHUNK)):
             head += more
-        self._inflate = zlib.decompressobj(wbits=31) if head.startswith(_GZIP) else None
+        self._inflate = zlib.decompressobj(wbits=31) if is_compressed(head) else None
         self._compressed = head
         if self._inflate is None:
             self._pending = head.removeprefix(BOM)
@@ -197,6 +197,11 @@ def name_of(source: object) -> str:
         return "<bytes>"
     name = getattr(source, "name", None)
     return name if isinstance(name, str) else f"<{type(source).__name__}>"
+
+
+def is_compressed(data: bytes) -> bool:
+    """Whether bytes begin as gzip does."""
+    return data.startswith(_GZIP)
 
 
 def memory(source: bytes | bytearray | memoryview) -> io.BytesIO:

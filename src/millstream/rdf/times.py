@@ -7,6 +7,7 @@ not reach. Invariant: every result is a time that an engine can count, from `MIN
 from __future__ import annotations
 
 import re
+import time
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
@@ -32,7 +33,12 @@ _DATE_TIME = re.compile(
     rf"T(?P<hour>[0-9]{{2}}):(?P<minute>[0-9]{{2}}):(?P<second>[0-9]{{2}})(?:\.(?P<fraction>[0-9]+))?{_ZONE}"
 )
 _INTEGER = re.compile(r"[+-]?[0-9]{1,30}")
-_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_MONTH_DAYS = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+def now_ms() -> int:
+    """What the clock on the wall says."""
+    return time.time_ns() // 1_000_000
 
 
 def time_ms(value: Literal | NamedNode | BlankNode | Triple) -> int:
@@ -93,19 +99,27 @@ def integer_ms(lexical: str) -> int:
     return _within_range(int(text), lexical)
 
 
-def _days(match: re.Match[str], lexical: str) -> int:
+def days_of_date(year: int, month: int, day: int) -> int:
     """Days since 1970-01-01, by counting from the first of March, so that a leap day ends its year."""
+    era, of_era = divmod(year - (month <= 2), 400)
+    of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
+    return era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468
+
+
+def days_in_month(year: int, month: int) -> int:
+    """How many days a month has."""
+    if month == 2 and (year % 4 != 0 or (year % 100 == 0 and year % 400 != 0)):
+        return 28
+    return _MONTH_DAYS[month]
+
+
+def _days(match: re.Match[str], lexical: str) -> int:
     year, month, day = int(match["year"]), int(match["month"]), int(match["day"])
     if not 1 <= month <= 12:
         raise DataError(f"no such month in {lexical!r}")
-    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    if not 1 <= day <= _LENGTHS[month - 1] + (month == 2 and leap):
+    if not 1 <= day <= days_in_month(year, month):
         raise DataError(f"no such day in {lexical!r}")
-    if month <= 2:
-        year -= 1
-    era, of_era = divmod(year, 400)
-    of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
-    return era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468
+    return days_of_date(year, month, day)
 
 
 def _zone_ms(zone: str | None, lexical: str) -> int:

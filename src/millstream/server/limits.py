@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar
 
-from millstream.errors import OptionError
+from millstream.limits import NamedLimits
 
 _MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class ServerLimits:
+class ServerLimits(NamedLimits):
     """Sizes in bytes, times in seconds; docs/operate.md says what each protects from."""
+
+    whose: ClassVar[str] = " of a server"
+    may_be_none: ClassVar[tuple[str, ...]] = ("one_offs",)
 
     body_bytes: int = 64 * _MIB
     """One request's body, after decompression; a body that is taken piece by piece may be longer."""
@@ -58,17 +61,3 @@ class ServerLimits:
     """How long a body may make no progress."""
     send_seconds: int = 30
     """How long a client may not read what it is sent."""
-
-    def __post_init__(self) -> None:
-        for name, value in asdict(self).items():
-            if not isinstance(value, int) or isinstance(value, bool) or value < (0 if name == "one_offs" else 1):
-                raise OptionError(f"limit {name} must be a whole number of at least 1, got {value!r}.")
-
-    @classmethod
-    def of(cls, given: dict[str, Any]) -> ServerLimits:
-        """Limits by name; the others are as by default."""
-        known = {field.name for field in fields(cls)}
-        for name in given:
-            if name not in known:
-                raise OptionError(f"there is no limit {name!r} of a server; there are {', '.join(sorted(known))}.")
-        return cls(**given)

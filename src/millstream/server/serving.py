@@ -9,7 +9,6 @@ import logging
 import signal
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -17,6 +16,7 @@ import uvicorn
 
 from millstream.engine import Engine
 from millstream.errors import MillstreamError, OptionError
+from millstream.rdf.times import now_ms
 from millstream.server.durable import commands as c
 from millstream.server.durable.commands import Command
 from millstream.server.durable.followed import Followed
@@ -203,7 +203,7 @@ async def _move_clock(service: Service, every_ms: int, lateness_ms: int) -> None
     while True:
         await asyncio.sleep(every_ms / 1000)
         with contextlib.suppress(MillstreamError):
-            await service.worker.do(Command(c.ADVANCE, {"at_ms": time.time_ns() // 1_000_000 - lateness_ms - every_ms}))
+            await service.worker.do(Command(c.ADVANCE, {"at_ms": now_ms() - lateness_ms - every_ms}))
 
 
 def _text_of(name: str, state: ServerState) -> str:

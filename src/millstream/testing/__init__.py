@@ -7,9 +7,8 @@
 `check` reads the same from a text file, a SPEC; `millstream check` runs those.
 """
 
-from millstream.testing.checking import check
 from millstream.testing.comparison import Outcome
-from millstream.testing.spec import read_spec
+from millstream.testing.spec import check, read_spec
 from millstream.testing.timeline import Timeline
 
 __all__ = ["Outcome", "Timeline", "check", "read_spec"]

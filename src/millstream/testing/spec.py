@@ -43,6 +43,14 @@ def read_spec(source: str | os.PathLike[str]) -> Timeline:
     return _Reader(text, "<spec>" if path is None else str(path), Path() if path is None else path.parent).timeline
 
 
+def check(spec: str | os.PathLike[str], engine: str = "embedded") -> None:
+    """Raises AssertionError, with the timeline drawn, unless exactly the answers come that a SPEC expects.
+
+    It is a file or its text; a string of one word is a file.
+    """
+    read_spec(spec).check(engine)
+
+
 class _Reader:
     def __init__(self, text: str, name: str, folder: Path) -> None:
         self.timeline = Timeline(name=name)

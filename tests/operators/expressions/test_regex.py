@@ -155,14 +155,6 @@ def _repeats_nothing(node):
             return False
 
 
-@settings(max_examples=300, deadline=None)
-@given(patterns, st.lists(texts, max_size=6), flag_sets)
-def test_many_texts_at_once_match_as_each_does(pattern, several, flags):
-    found = compiled(pattern, flags)
-    for some in (several, [text.replace("\n", "") for text in several]):
-        assert found.matches_of(some, Bounds()) == [found.matches(text, Bounds()) for text in some]
-
-
 # What XPath says ------------------------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,6 @@ import random
 import sys
 import tempfile
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from rich.console import Console
 
 from millstream.cli.demo import city
 from millstream.cli.terminal import heading
+from millstream.rdf.times import now_ms
 
 QUERY = city.QUERY.replace("5m", "30s").replace("3m", "20s")
 """With shorter windows, so that one sees warnings go."""
@@ -80,7 +80,7 @@ def feed(url: str, ends: threading.Event) -> None:
     turn = 0
     with Client(url) as client:
         while not ends.wait(_TURN_S):
-            at_ms = time.time_ns() // 1_000_000
+            at_ms = now_ms()
             try:
                 for _ in range(6):
                     client.push(city.RIDES, city.ride(chance), at_ms)

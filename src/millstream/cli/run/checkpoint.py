@@ -6,7 +6,6 @@ moment between two elements. Going on from there with the outputs opened at thos
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from millstream.ingest.chunk import known
 from millstream.ingest.merging import MergeInput, Ready
 from millstream.ingest.plain_columns import columns_of, plain
 from millstream.kernels.dictionary.dictionary import Dictionary
-from millstream.output.files import replace_file
+from millstream.output.files import replace_file, with_digest, without_digest
 
 LAYOUT = 3
 _NAME = "embedded.checkpoint"
@@ -53,10 +52,10 @@ class Checkpoint:
             return None
         except OSError as error:
             raise OptionError(f"--checkpoint {self._path.parent}: cannot be read: {error.strerror or error}") from None
-        first, _, content = data.partition(b"\n")
-        head, _, snapshot = content.partition(b"\n")
-        if first != _MAGIC + _digest(content):
+        content = without_digest(_MAGIC, data)
+        if content is None:
             raise self.refusal("it is damaged")
+        head, _, snapshot = content.partition(b"\n")
         found = json.loads(head)
         if found["layout"] != LAYOUT:
             raise self.refusal("it was made by another version of millstream")
@@ -85,13 +84,7 @@ class Checkpoint:
             "positions": saved.positions,
             "counts": saved.counts,
         }
-        content = json.dumps(head).encode() + b"\n" + saved.snapshot
-        replace_file(self._path, _MAGIC + _digest(content) + b"\n" + content)
-
-
-def _digest(content: bytes) -> bytes:
-    """Tells content that is damaged, which may still read as something."""
-    return hashlib.blake2b(content, digest_size=16).hexdigest().encode()
+        replace_file(self._path, with_digest(_MAGIC, json.dumps(head).encode() + b"\n" + saved.snapshot))
 
 
 def _asked(options: RunOptions) -> dict[str, Any]:

@@ -7,9 +7,9 @@ import queue
 import select
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from millstream.cli.run.arguments import GraphSource, StreamSource
 from millstream.cli.run.options import RunOptions
@@ -19,33 +19,23 @@ from millstream.ingest import Chunk, Files, Source, Want
 from millstream.ingest.sources import Position, Reading, parts_in
 from millstream.output.files import STANDARD
 from millstream.rdf import OnRejected
+from millstream.rdf.times import now_ms
 
 STANDARD_FORMAT = "nquads"
 """What standard input is unless told otherwise."""
 
 
-def wall_clock_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
 def want_of(source: StreamSource | GraphSource, number: int, options: RunOptions, on_rejected: OnRejected) -> Want:
     """What is wanted of a source; the number keeps its blank nodes apart from those of others."""
-    is_stream = isinstance(source, StreamSource)
-    if is_address(source.path):
-        # What its address says comes first; what is said of all streams is about those that can have it.
-        return Want(
-            on_rejected=None if options.strict else on_rejected,
-            limits=options.limits,
-            changes=not is_stream,
-            graphs=not is_stream,
-            blank_prefix=f"s{number}",
-        )
-    standard = STANDARD_FORMAT if is_stream and source.path == STANDARD else None
+    is_stream, said = isinstance(source, StreamSource), dict[str, Any]()
+    # What the address of a topic says comes first; what is said of all streams is about those that can have it.
+    if not is_address(source.path):
+        standard = STANDARD_FORMAT if source.path == STANDARD else None
+        said = {"time": options.time if is_stream else options.changes_time, "clock_ms": now_ms}
+        if is_stream:
+            said |= {"format": options.input_format or standard, "element": options.element}
     return Want(
-        (options.input_format or standard) if is_stream else None,
-        options.time if is_stream else options.changes_time,
-        options.element if is_stream else None,
-        clock_ms=wall_clock_ms,
+        **said,
         on_rejected=None if options.strict else on_rejected,
         limits=options.limits,
         changes=not is_stream,

@@ -23,22 +23,20 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from millstream.cli.run.context import Run
+from millstream.cli.run.spark_inputs import JobInputs
 from millstream.connect.kafka.options import is_address
-from millstream.connect.kafka.source import kafka_source
 from millstream.engine.queries.derived_streams import derived_stream
 from millstream.errors import LateElementError, OptionError, SnapshotError, StorageError
 from millstream.ingest.messages import RawMessage, RejectedMessage
-from millstream.output.files import STANDARD, is_full, replace_file, unwritten
+from millstream.output.files import is_full, replace_file, unwritten
 from millstream.pipeline.job.answers import Job, late_reason
 from millstream.pipeline.job.checkpoints import WAY_OUT, Record, check_checkpoint, damage_told, damaged
 from millstream.pipeline.job.continuous import DEFAULT_CELLS, plan_job
-from millstream.pipeline.job.inputs import Files, StreamInput, Topics
 from millstream.pipeline.job.same_job import check_plan
 from millstream.pipeline.job.specification import JobSpec, StreamedSource
 from millstream.pipeline.runtime.failures import cause_of, complaint_of, failure_of
 from millstream.pipeline.runtime.java_output import said_to
 from millstream.pipeline.runtime.session import session
-from millstream.pipeline.source.message_options import MessageOptions
 from millstream.pipeline.source.spool import Spool
 from millstream.pipeline.state.change_log import changed_message
 from millstream.pipeline.state.processor import ANSWERS, FLUSHED, LATE, STATS, from_bytes
@@ -84,7 +82,7 @@ class _SparkRun:
         self._goes_on = False
         self._lock = threading.Lock()
         self._trouble: BaseException | None = None
-        self._spools: list[Spool] = []
+        self._spool: Spool | None = None
         self._read_letters: set[str] = set(self._record.letters)
         self._elements: list[int] = [0] * len(run.options.queries)
         self._clocks: list[int | None] = [None] * len(run.options.queries)
@@ -115,8 +113,8 @@ class _SparkRun:
                 for number, tables in self._flushed.items():
                     self._emit(number, tables)
         finally:
-            for spool in self._spools:
-                spool.close()
+            if self._spool is not None:
+                self._spool.close()
             shutil.rmtree(self._temporary, ignore_errors=True)
 
     def _checkpoint_of(self, number: int) -> Path:
@@ -190,7 +188,8 @@ class _SparkRun:
     def _start(self, spark: SparkSession) -> list[StreamingQuery]:
         started = []
         self._show("starting the query ..." if len(self._options.queries) == 1 else "starting the queries ...")
-        inputs = self._inputs()
+        inputs = JobInputs(self._options, self._folder, self._temporary)
+        self._spool = inputs.spool
         for number, query in enumerate(self._options.queries):
             checkpoint = self._checkpoint_of(number)
             job = self._job(spark, number, inputs, checkpoint / _PLAN)
@@ -202,30 +201,13 @@ class _SparkRun:
             started.append(writer.trigger(**trigger).start())
         return started
 
-    def _job(self, spark: SparkSession, number: int, inputs: dict[str, str], plan: Path) -> Job:
-        options, query = self._options, self._options.queries[number]
-        read = {w.stream.value for w in query.query.windows}
-        streams: dict[str, StreamInput] = {
-            s.iri: self._topics(s.path, number, i) if is_address(s.path) else self._files(inputs[s.path], number, i)
-            for i, s in enumerate(options.streams)
-            if s.iri in read
-        }
-        for iri in sorted(read - streams.keys()):
-            nothing = self._files(str(self._nothing()), number, len(options.streams))
-            # Nobody waits for more of it.
-            streams[iri] = Files(nothing.path, {**nothing.options, "open": "false"})
-        changes: dict[str | None, StreamInput] = {}
-        for i, source in enumerate(options.changes, len(options.streams) + 1):
-            if is_address(source.path):
-                changes[source.graph] = self._topics(source.path, number, i)
-            else:
-                changes[source.graph] = self._files(inputs[source.path], number, i, time=options.changes_time)
-        datasets: dict[str | None, object] = {source.graph: inputs[source.path] for source in options.datasets}
+    def _job(self, spark: SparkSession, number: int, inputs: JobInputs, plan: Path) -> Job:
+        options = self._options
         return plan_job(
-            query.text,
-            streams,
-            datasets,
-            changes=changes,
+            options.queries[number].text,
+            inputs.streams(number),
+            inputs.datasets(),
+            changes=inputs.changes(number),
             cells=options.cells or DEFAULT_CELLS,
             lateness=options.lateness_ms,
             sample=True,
@@ -236,47 +218,6 @@ class _SparkRun:
             limits=options.limits,
             on_rejected=self._malformed,
         )
-
-    def _files(self, path: str, query: int, source: int, time: str | None = None) -> Files:
-        options = self._options
-        given = {
-            "time": time or options.time,
-            "element": None if time else options.element,
-            "format": None if time else options.input_format,
-            "idle": f"{options.idle_ms}ms" if options.follow else None,
-            "deadLetter": str(self._folder / "dead-letters" / f"{query}-{source}"),
-        }
-        return Files(path, {name: value for name, value in given.items() if value is not None})
-
-    def _topics(self, path: str, query: int, source: int) -> Topics:
-        options = self._options
-        defaults = {"format": options.input_format, "time": options.time, "element": options.element}
-        found = kafka_source(path, defaults)
-        return Topics(
-            found.at,
-            MessageOptions(found.format, found.time, found.element, found.base, options.limits, found.upsert),
-            found.starting_offsets,
-            idle_ms=options.idle_ms if options.follow else None,
-            dead_letter=str((self._folder / "dead-letters" / f"{query}-{source}").absolute()),
-        )
-
-    def _nothing(self) -> Path:
-        """A source for a stream that has none."""
-        path = self._temporary / "nothing" / "nothing.nq"
-        path.parent.mkdir(exist_ok=True)
-        path.touch()
-        return path
-
-    def _inputs(self) -> dict[str, str]:
-        """Paths as Spark can read them: standard input is a folder of files that grows."""
-        options = self._options
-        paths = [s.path for s in options.streams] + [s.path for s in (*options.changes, *options.datasets)]
-        found = {path: path for path in paths}
-        if STANDARD in found:
-            spool = Spool(self._temporary / "input", self._options.input_format, follow=self._options.follow)
-            self._spools.append(spool)
-            found[STANDARD] = str(spool.folder)
-        return found
 
     def _check_same(self, plan: Path, job: Job) -> None:
         """Refuses a checkpoint that another job wrote, before Spark starts to wonder."""
@@ -292,8 +233,8 @@ class _SparkRun:
                 time.sleep(_LOOK_S)
                 with self._lock:
                     self._run.check()
-                for spool in self._spools:
-                    spool.check()
+                if self._spool is not None:
+                    self._spool.check()
                 for query in queries:
                     self._raise_trouble(query)
             for query in queries:

@@ -56,6 +56,15 @@ def address(servers: str, topics: object, client: Mapping[str, object] | None = 
     return Address(servers, tuple(name.strip() if isinstance(name, str) else name for name in names), client_options(client))
 
 
+def servers_of(servers: str | None, options: Mapping[str, object] | None) -> tuple[str, dict[str, object]]:
+    """The servers, which may be among the options of a client as Spark names them, and the other options."""
+    given = {name.removeprefix(CLIENT): value for name, value in (options or {}).items()}
+    found = servers or given.pop("bootstrap.servers", None)
+    if found is None:
+        raise OptionError("kafka: the servers are missing; give servers='host:port'.")
+    return str(found), given
+
+
 def client_options(given: Mapping[str, object] | None) -> dict[str, str]:
     """Options of the client by their own names; a leading `kafka.` is Spark's."""
     found: dict[str, str] = {}

@@ -15,7 +15,7 @@ from millstream.engine.input.datasets import Triples
 from millstream.engine.input.input_events import GraphChange
 from millstream.engine.input.loading import changes_made
 from millstream.ingest import Chunk
-from millstream.kernels.matching.elements import Intake
+from millstream.kernels.matching.intake import Intake
 
 if TYPE_CHECKING:
     from millstream.engine.engine import Engine

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from millstream.engine.options import named_iri
 from millstream.kernels.dictionary.dictionary import Dictionary
-from millstream.kernels.matching.elements import Intake
+from millstream.kernels.matching.intake import Intake
 from millstream.operators import stored
 from millstream.operators.ticks import MOST_MS
 

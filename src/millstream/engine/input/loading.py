@@ -12,7 +12,7 @@ from millstream.engine.back_pressure import PendingGuard
 from millstream.engine.core import Core
 from millstream.engine.input.datasets import Triples
 from millstream.engine.input.input_events import GraphChange
-from millstream.kernels.matching.elements import Intake
+from millstream.kernels.matching.intake import Intake
 
 
 class Loading:

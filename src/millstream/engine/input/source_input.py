@@ -16,7 +16,8 @@ from millstream.ingest import Chunk, Columns
 from millstream.ingest.columns import Ids, first_at, time_at
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.engine.processing import Stream
-from millstream.kernels.matching.elements import Elements, Intake
+from millstream.kernels.matching.elements import Elements
+from millstream.kernels.matching.intake import Intake
 from millstream.operators.ticks import ELEMENT, tick
 
 if TYPE_CHECKING:

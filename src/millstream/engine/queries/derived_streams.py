@@ -19,7 +19,8 @@ from millstream.engine.input.datasets import Triples
 from millstream.engine.queries.drain import Drain
 from millstream.engine.windows.window_operators import NEVER
 from millstream.errors import UnsupportedQueryError
-from millstream.kernels.matching.elements import Elements, Intake
+from millstream.kernels.matching.elements import Elements
+from millstream.kernels.matching.intake import Intake
 from millstream.language import algebra as a
 from millstream.operators.ticks import GRID, time_of
 

@@ -23,7 +23,8 @@ from millstream.engine.windows.window_state import GraphRows, WindowState
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.emission.emission import Receiver
 from millstream.kernels.engine.run import Run
-from millstream.kernels.matching.elements import Elements, Intake
+from millstream.kernels.matching.elements import Elements
+from millstream.kernels.matching.intake import Intake
 from millstream.language import algebra as a
 from millstream.operators import stored
 from millstream.operators.dataflow.dataflow import Dataflow

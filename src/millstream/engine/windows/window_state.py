@@ -14,7 +14,7 @@ from millstream.engine.input.datasets import Graph
 from millstream.engine.windows.inputs import Input, inputs_of, unread
 from millstream.engine.windows.window_operators import NEVER, Operator
 from millstream.kernels.dictionary.dictionary import Dictionary
-from millstream.kernels.matching.elements import Intake
+from millstream.kernels.matching.intake import Intake
 from millstream.kernels.windows.window_changes import ContentChanges
 from millstream.operators import stored
 from millstream.operators.dataflow.dataflow import Dataflow, Leaf

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -21,9 +22,9 @@ from pyoxigraph import DefaultGraph
 
 from millstream.errors import DataError
 from millstream.ingest.chunk import Chunk, Want
-from millstream.ingest.columns import NOTHING, Columns, Ids
+from millstream.ingest.columns import Columns, Ids
 from millstream.ingest.parts import Part
-from millstream.ingest.readers.clean_tables import clean_table, first_rows, table_columns
+from millstream.ingest.readers.clean_tables import Attempt, clean_table, first_rows, table_columns
 from millstream.ingest.readers.gathering import read_changes_of
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.matching.repeats import repeats
@@ -57,7 +58,7 @@ def read_change_table(part: Part, want: Want) -> Iterator[Chunk]:
     if isinstance(part.table, pa.Table) and "op" not in part.table.column_names:
         raise DataError("changes have the columns s, p, o and op; op is missing", source=part.name)
     if option is None and isinstance(part.table, pa.Table) and part.table.num_rows:
-        reading = _CleanChanges(part.table, part)
+        reading = Attempt(partial(_columns, part.table, part))
         yield Chunk(reading.encode)
         if not reading.is_malformed:
             return
@@ -86,45 +87,31 @@ def _changes(part: Part, *, timed: bool) -> Iterator[Change]:
         yield Change(insert, tuple(row.quad.triple for row in found), named, at_ms, found[0].line)
 
 
-class _CleanChanges:
-    """A table that looks clean; whether it is, shows when it is encoded."""
-
-    def __init__(self, table: pa.Table, part: Part) -> None:
-        self._table = table
-        self._part = part
-        self.is_malformed = True
-
-    def encode(self, dictionary: Dictionary, summary: Summary | None) -> Columns:
-        found = self._columns(dictionary)
-        self.is_malformed = found is None
-        return NOTHING if found is None else found
-
-    def _columns(self, dictionary: Dictionary) -> Columns | None:
-        table = self._table
-        names = table.column_names
-        if len(set(names)) != len(names) or ("element" in names and table["element"].null_count):
-            return None
-        op, said = ops_of(table)
-        graph = _graphs(table, dictionary)
-        timed = "at_ms" in names
-        plain = table.select(["s", "p", "o"]) if {"s", "p", "o"} <= set(names) else table
-        times: Any = table["at_ms"] if timed else pa.array(np.zeros(table.num_rows, np.int64))
-        clean = clean_table(plain.append_column("at_ms", times)) if "at_ms" not in plain.column_names else None
-        if clean is None or graph is None or not said.all():
-            return None
-        scope = self._part.scope.prefix + "l"
-        rows = table_columns(clean, dictionary, None, scope, self._part.limits.literal_bytes)
-        if rows is None:
-            return None
-        begins = first_rows(table)
-        for column in (op, graph, clean.at_ms):
-            begins[1:] |= column[1:] != column[:-1]
-        change = np.cumsum(begins) - 1
-        triples, element = rows.triples, change[rows.element]
-        kept = ~repeats(element, triples)
-        sizes = np.bincount(element[kept], minlength=int(change[-1]) + 1)
-        at_ms = clean.at_ms[begins] if timed else None
-        return Columns(triples[kept], element[kept], len(sizes), at_ms, sizes, graph[rows.element][kept], sign=op[begins])
+def _columns(table: pa.Table, part: Part, dictionary: Dictionary, summary: Summary | None) -> Columns | None:
+    """The changes of a table without a fault; None for another. Nobody's summary is about changes."""
+    names = table.column_names
+    if len(set(names)) != len(names) or ("element" in names and table["element"].null_count):
+        return None
+    op, said = ops_of(table)
+    graph = _graphs(table, dictionary)
+    timed = "at_ms" in names
+    plain = table.select(["s", "p", "o"]) if {"s", "p", "o"} <= set(names) else table
+    times: Any = table["at_ms"] if timed else pa.array(np.zeros(table.num_rows, np.int64))
+    clean = clean_table(plain.append_column("at_ms", times)) if "at_ms" not in plain.column_names else None
+    if clean is None or graph is None or not said.all():
+        return None
+    rows = table_columns(clean, part, dictionary, None)
+    if rows is None:
+        return None
+    begins = first_rows(table)
+    for column in (op, graph, clean.at_ms):
+        begins[1:] |= column[1:] != column[:-1]
+    change = np.cumsum(begins) - 1
+    triples, element = rows.triples, change[rows.element]
+    kept = ~repeats(element, triples)
+    sizes = np.bincount(element[kept], minlength=int(change[-1]) + 1)
+    at_ms = clean.at_ms[begins] if timed else None
+    return Columns(triples[kept], element[kept], len(sizes), at_ms, sizes, graph[rows.element][kept], sign=op[begins])
 
 
 def _graphs(table: pa.Table, dictionary: Dictionary) -> Ids | None:

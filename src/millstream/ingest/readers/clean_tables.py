@@ -6,6 +6,7 @@ by row, which tells what is wrong with which.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -13,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from millstream.ingest.columns import Columns
+from millstream.ingest.columns import NOTHING, Columns
+from millstream.ingest.parts import Part
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.matching.repeats import element_places, repeats
 from millstream.kernels.scanning.summary import Summary
@@ -59,6 +61,19 @@ def clean_table(table: object) -> CleanTable | None:
     return CleanTable(cells, table.num_rows, element, at_ms, sizes) if len(cells) == len(texts) else None
 
 
+class Attempt:
+    """A table that looks clean; whether it is, shows when it is encoded."""
+
+    def __init__(self, columns: Callable[[Dictionary, Summary | None], Columns | None]) -> None:
+        self._columns = columns
+        self.is_malformed = True
+
+    def encode(self, dictionary: Dictionary, summary: Summary | None) -> Columns:
+        found = self._columns(dictionary, summary)
+        self.is_malformed = found is None
+        return NOTHING if found is None else found
+
+
 def largest_time(table: pa.Table | pa.RecordBatch) -> int | None:
     """The largest time of a table, if it has times."""
     names = [i for i, name in enumerate(table.schema.names) if name == "at_ms"]
@@ -89,25 +104,25 @@ def _cells(text: pa.Array[Any]) -> Cells | None:
     return offsets, memoryview(data).cast("B")
 
 
-def first_rows(table: pa.Table) -> npt.NDArray[np.bool_]:
-    """Which rows begin an element."""
+def first_rows(table: pa.Table | pa.RecordBatch) -> npt.NDArray[np.bool_]:
+    """Which rows begin an element; one without a name is an element of its own."""
     first = np.ones(table.num_rows, np.bool_)
-    if "element" in table.column_names:
-        column = _whole(table["element"])
-        if pa.types.is_integer(column.type):
+    if "element" in table.schema.names:
+        found: Any = table.column("element")
+        column: Any = _whole(found) if isinstance(found, pa.ChunkedArray) else found
+        if pa.types.is_integer(column.type) and not column.null_count:
             numbers = column.to_numpy()
             first[1:] = numbers[1:] != numbers[:-1]
-        else:
+        elif not pa.types.is_null(column.type):
             from pyarrow import compute as pc
 
-            first[1:] = pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
+            first[1:] = pc.not_equal(column[1:], column[:-1]).fill_null(True).to_numpy(zero_copy_only=False)
     return first
 
 
-def table_columns(
-    clean: CleanTable, dictionary: Dictionary, summary: Summary | None, scope: str, literal_bytes: int
-) -> Columns | None:
+def table_columns(clean: CleanTable, part: Part, dictionary: Dictionary, summary: Summary | None) -> Columns | None:
     """The table as elements; None if a row is malformed."""
+    scope, literal_bytes = part.scope.prefix + "l", part.limits.literal_bytes
     scanner = TableScanner(dictionary, summary=summary, scope=scope, literal_bytes=literal_bytes)
     found = scanner.cells(clean.cells, clean.rows)
     if found is None:

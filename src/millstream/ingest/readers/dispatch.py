@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
 
 from millstream.ingest.chunk import Chunk, Want
-from millstream.ingest.columns import NOTHING, Columns
 from millstream.ingest.parts import Part
 from millstream.ingest.readers.elements import (
     Choice,
@@ -28,16 +27,11 @@ from millstream.ingest.readers.elements import (
 from millstream.ingest.readers.gathering import read_changes_of, read_graph_statements, read_groups, read_quads_of
 from millstream.ingest.readers.patching import read_patch
 from millstream.ingest.readers.scanning import read_graphs, read_lines
-from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.scanning.plain_updates import take_plain
-from millstream.kernels.scanning.summary import Summary
 from millstream.rdf import Format
 from millstream.rdf.changes.changes import format_of_changes, updates_in
 from millstream.rdf.inputs import ByteStream
 from millstream.rdf.timing import TimeKind, Timing
-
-if TYPE_CHECKING:
-    from millstream.ingest.readers.clean_tables import CleanTable
 
 ScanReader = Callable[[Part, ByteStream, Want], Iterator[Chunk]]
 
@@ -138,31 +132,15 @@ class Timings:
 
 
 def _table(part: Part, want: Want, timings: Timings) -> Iterator[Chunk]:
-    from millstream.ingest.readers.clean_tables import clean_table  # Arrow is 26 MB that only tables need.
+    # Arrow is 26 MB that only tables need.
+    from millstream.ingest.readers.clean_tables import Attempt, clean_table, table_columns
 
     choice = choice_of(part, want.element, want.option)
     by_columns = choice.element == "rows" and choice.time.kind is TimeKind.COLUMN and not want.graphs
     clean = clean_table(part.table) if by_columns else None
     if clean is not None:
-        reading = _CleanTable(clean, part)
+        reading = Attempt(partial(table_columns, clean, part))
         yield Chunk(reading.encode, is_single=len(clean.at_ms) == clean.rows)
         if not reading.is_malformed:
             return
     yield from read_groups(part, groups_of_table(part, choice), choice, timings(choice), graphs=want.graphs)
-
-
-class _CleanTable:
-    """A table that looks clean; whether it is, the scanner finds out."""
-
-    def __init__(self, clean: CleanTable, part: Part) -> None:
-        self._clean = clean
-        self._part = part
-        self.is_malformed = False
-
-    def encode(self, dictionary: Dictionary, summary: Summary | None) -> Columns:
-        from millstream.ingest.readers.clean_tables import table_columns
-
-        scope = self._part.scope.prefix + "l"
-        found = table_columns(self._clean, dictionary, summary, scope, self._part.limits.literal_bytes)
-        self.is_malformed = found is None
-        return NOTHING if found is None else found

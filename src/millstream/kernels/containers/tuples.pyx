@@ -10,16 +10,14 @@ import cython
 import numpy as np
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t
 
 from millstream.kernels.containers.agenda cimport (
     FOREVER, NEVER, Note, agenda_bytes, agenda_close, agenda_open, agenda_pop, agenda_put,
 )
-from millstream.kernels.containers.hash_index cimport (
-    Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, probe, probe_next, spread,
+from millstream.kernels.containers.keyed cimport (
+    keyed_at, keyed_bytes, keyed_close, keyed_drop, keyed_find, keyed_get, keyed_hash, keyed_open,
 )
-from millstream.kernels.containers.memory cimport block_free
-from millstream.kernels.containers.records cimport record_free, record_new
 
 cnp.import_array()
 
@@ -37,68 +35,38 @@ cdef class TupleTable:
         if width < 1:
             raise ValueError(f"width must be at least 1, got {width}")
         self.width = width
-        self.stride = width + 2
-        self.records.free = -1
-        index_open(&self.index)
+        keyed_open(&self.tuples, width, 2)
         agenda_open(&self.agenda, 1)
 
     def __dealloc__(self):
-        block_free(self.records.data, self.records.capacity * self.stride * sizeof(int64_t))
-        index_close(&self.index)
+        keyed_close(&self.tuples)
         agenda_close(&self.agenda)
 
-    cdef int64_t* record(self, int64_t number) noexcept nogil:
-        return (<int64_t*>self.records.data) + number * self.stride
-
-    cdef uint32_t hash(self, const int64_t* ids) noexcept nogil:
-        cdef uint64_t mixed = 0
-        cdef int i
-        for i in range(self.width):
-            mixed += spread(ids[i], i)
-        return fold(mixed)
-
-    cdef int32_t find_row(self, const int64_t* wanted, uint32_t hash) noexcept nogil:
-        cdef Probe found = probe(&self.index, hash)
-        cdef int32_t number
-        cdef int64_t* ids
-        cdef int i
-        while True:
-            number = probe_next(&self.index, &found)
-            if number < 0:
-                return -1
-            ids = self.record(number)
-            i = 0
-            while i < self.width and ids[i] == wanted[i]:
-                i += 1
-            if i == self.width:
-                return number
-
     cdef void forget(self, int32_t number) noexcept nogil:
-        index_drop(&self.index, self.hash(self.record(number)), number)
-        self.record(number)[0] = -1
-        record_free(&self.records, self.stride * sizeof(int64_t), number)
+        keyed_drop(&self.tuples, number)
+        keyed_at(&self.tuples, number)[0] = -1
 
-    cdef void expire_some(self, int64_t now, int64_t most) noexcept nogil:
+    cdef void expire_some(self, int64_t now) noexcept nogil:
+        """Forgets some of the tuples that have ended."""
+        cdef int most = EXPIRED_A_ROW
         cdef int32_t number
+        cdef int64_t* record
         while most > 0 and self.agenda.next_tick <= now:
             most -= 1
             number = agenda_pop(&self.agenda).number
-            if self.record(number)[0] >= 0 and self.record(number)[self.width] <= now:
+            record = keyed_at(&self.tuples, number)
+            if record[0] >= 0 and record[self.width] <= now:
                 self.forget(number)
 
     cdef int32_t enter(self, const int64_t* ids, int64_t until) noexcept nogil:
-        cdef uint32_t hash = self.hash(ids)
-        cdef int32_t number = self.find_row(ids, hash)
+        cdef int64_t live = self.tuples.records.live
+        cdef int32_t number = keyed_get(&self.tuples, ids, keyed_hash(&self.tuples, ids))
+        cdef int64_t* end = keyed_at(&self.tuples, number) + self.width
         cdef Note due
-        cdef int i
-        if number < 0:
-            number = record_new(&self.records, self.stride * sizeof(int64_t))
-            for i in range(self.width):
-                self.record(number)[i] = ids[i]
-            self.record(number)[self.width] = NEVER
-            index_put(&self.index, hash, number)
-        if until > self.record(number)[self.width]:
-            self.record(number)[self.width] = until
+        if self.tuples.records.live > live:
+            end[0] = NEVER
+        if until > end[0]:
+            end[0] = until
             if until < FOREVER:
                 due.tick = until
                 due.number = number
@@ -111,7 +79,7 @@ cdef class TupleTable:
             raise ValueError(f"expected {self.width} columns of ids that are not negative")
 
     cdef int64_t leave(self, const int64_t* ids) noexcept nogil:
-        cdef int32_t number = self.find_row(ids, self.hash(ids))
+        cdef int32_t number = keyed_find(&self.tuples, ids, keyed_hash(&self.tuples, ids))
         if number < 0:
             return -1
         self.forget(number)
@@ -120,7 +88,7 @@ cdef class TupleTable:
     cdef int64_t number_of(self, const int64_t* ids, int64_t now, int64_t until, bint inserted) noexcept nogil:
         """As `intern` of one tuple, whose ids are not negative."""
         cdef int64_t number
-        self.expire_some(now, EXPIRED_A_ROW)
+        self.expire_some(now)
         number = self.enter(ids, until) if inserted else self.leave(ids)
         return -1 if number < 0 else (<int64_t>1 << 62) | number
 
@@ -139,29 +107,9 @@ cdef class TupleTable:
                 into[i] = self.number_of(&rows[i, 0], now[i], until[i], op[i] > 0)
         return numbers
 
-    def find(self, columns):
-        """The numbers of tuples, -1 for those that have none."""
-        self.check(columns)
-        cdef const int64_t[:, ::1] rows = np.ascontiguousarray(columns)
-        cdef int64_t i, n = rows.shape[0]
-        cdef int32_t number
-        numbers = np.empty(n, np.int64)
-        cdef int64_t[::1] into = numbers
-        with nogil:
-            for i in range(n):
-                number = self.find_row(&rows[i, 0], self.hash(&rows[i, 0]))
-                into[i] = -1 if number < 0 else (<int64_t>1 << 62) | number
-        return numbers
-
-    def expire(self, int64_t now):
-        """Forgets the tuples that have ended at `now`."""
-        with nogil:
-            self.expire_some(now, FOREVER)
-
     @property
     def stats(self):
         return {
-            "tuples": int(self.records.live),
-            "bytes": int(self.records.capacity * self.stride * <int64_t>sizeof(int64_t) + index_bytes(&self.index)
-                         + agenda_bytes(&self.agenda)),
+            "tuples": int(self.tuples.records.live),
+            "bytes": int(keyed_bytes(&self.tuples) + agenda_bytes(&self.agenda)),
         }

@@ -5,7 +5,8 @@ from libc.stdint cimport int64_t
 from millstream.kernels.emission.emission cimport Pending
 from millstream.kernels.engine.event_order cimport EventOrder
 from millstream.kernels.engine.routing cimport GraphRouter, StreamRouter
-from millstream.kernels.matching.elements cimport Elements, Intake
+from millstream.kernels.matching.elements cimport Elements
+from millstream.kernels.matching.intake cimport Intake
 from millstream.kernels.scanning.scanner cimport Scanner
 from millstream.kernels.windows.triple_set cimport TripleSet
 

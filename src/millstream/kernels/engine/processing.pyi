@@ -3,7 +3,8 @@ from typing import Any
 from millstream.kernels.emission.emission import Pending
 from millstream.kernels.engine.event_order import EventOrder
 from millstream.kernels.engine.routing import GraphRouter, StreamRouter
-from millstream.kernels.matching.elements import Elements, Intake
+from millstream.kernels.matching.elements import Elements
+from millstream.kernels.matching.intake import Intake
 from millstream.kernels.scanning.scanner import Scanner
 from millstream.kernels.scanning.summary import Summary
 

@@ -6,12 +6,13 @@ must wait for others, might bring more answers than may wait, or feeds streams t
 engine.
 """
 
-from libc.stdint cimport int64_t
-from libc.string cimport memchr
+from libc.stdint cimport int64_t, uint8_t
 
 from millstream.kernels.engine.event_order cimport EventOrder
 from millstream.kernels.engine.routing cimport GraphRouter, StreamRouter
-from millstream.kernels.matching.elements cimport Elements, Intake, single
+from millstream.kernels.matching.elements cimport Elements, single
+from millstream.kernels.matching.intake cimport Intake
+from millstream.kernels.scanning.byte_classes cimport has_label
 from millstream.kernels.scanning.scanner cimport Scanner
 from millstream.kernels.windows.triple_set cimport TripleSet
 from millstream.kernels.windows.window cimport tick_of
@@ -282,17 +283,8 @@ cdef bint may_have_labels(str text) except -1:
     """Whether blank nodes may be in a text."""
     cdef Py_ssize_t size = 0
     cdef const char *at
-    cdef const char *end
     try:
         at = PyUnicode_AsUTF8AndSize(text, &size)
     except UnicodeEncodeError:
         return "_:" in text
-    end = at + size
-    while True:
-        at = <const char *>memchr(at, c'_', end - at)
-        if at == NULL:
-            return False
-        at += 1
-        # A string ends with a zero.
-        if at[0] == c':':
-            return True
+    return has_label(<const uint8_t *>at, size)

@@ -2,7 +2,8 @@
 
 from libc.stdint cimport int64_t
 
-from millstream.kernels.matching.elements cimport Elements, Intake
+from millstream.kernels.matching.elements cimport Elements
+from millstream.kernels.matching.intake cimport Intake
 from millstream.kernels.matching.patterns cimport Patterns
 
 

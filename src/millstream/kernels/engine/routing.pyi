@@ -2,7 +2,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from millstream.kernels.engine.run import Run
-from millstream.kernels.matching.elements import Elements, Intake
+from millstream.kernels.matching.elements import Elements
+from millstream.kernels.matching.intake import Intake
 
 class Router:
     runs: Sequence[Run]

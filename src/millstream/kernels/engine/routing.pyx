@@ -9,7 +9,8 @@ import numpy as np
 from libc.stdint cimport int64_t
 
 from millstream.kernels.engine.run cimport Run
-from millstream.kernels.matching.elements cimport Elements, Intake
+from millstream.kernels.matching.elements cimport Elements
+from millstream.kernels.matching.intake cimport Intake
 from millstream.kernels.matching.patterns cimport Patterns
 
 cdef enum:

@@ -4,7 +4,8 @@ from libc.stdint cimport int64_t
 
 from millstream.kernels.emission.emission cimport Reporter
 from millstream.kernels.flow.flow cimport Flow
-from millstream.kernels.matching.elements cimport Elements, Intake
+from millstream.kernels.matching.elements cimport Elements
+from millstream.kernels.matching.intake cimport Intake
 from millstream.kernels.windows.window_changes cimport ContentChanges
 
 

@@ -3,7 +3,8 @@ from typing import Any
 
 from millstream.kernels.emission.emission import Reporter
 from millstream.kernels.flow.flow import Flow
-from millstream.kernels.matching.elements import Elements, Intake
+from millstream.kernels.matching.elements import Elements
+from millstream.kernels.matching.intake import Intake
 from millstream.kernels.windows.window_changes import ContentChanges
 
 class RunOutput:

@@ -10,7 +10,8 @@ from libc.stdint cimport int64_t
 from millstream.kernels.emission.emission cimport Closing, Reporter
 from millstream.kernels.flow.deltas cimport Arrivals, Deltas
 from millstream.kernels.flow.flow cimport Flow
-from millstream.kernels.matching.elements cimport Elements, Intake
+from millstream.kernels.matching.elements cimport Elements
+from millstream.kernels.matching.intake cimport Intake
 from millstream.kernels.windows.window_changes cimport ContentChanges
 
 cdef int64_t NEVER = -(<int64_t>1 << 62)

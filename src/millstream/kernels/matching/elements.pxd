@@ -2,18 +2,7 @@
 
 from libc.stdint cimport int64_t
 
-
-cdef class Intake:
-    """The triples of one element."""
-
-    cdef int64_t size
-    cdef int64_t room
-    cdef readonly int64_t total
-    cdef int64_t* words             # s, p, o, place, each `size` words
-
-    cdef int make_room(self, int64_t size) except -1
-    cdef void drop_repeats(self) noexcept nogil
-    cdef void end(self, int64_t kept) noexcept nogil
+from millstream.kernels.matching.intake cimport Intake
 
 
 cdef class Elements:
@@ -37,10 +26,6 @@ cdef class Elements:
     cdef int64_t* number
     cdef int64_t* pattern
 
-    cdef inline int64_t first_of(self) noexcept nogil:
-        """The tick of the first element."""
-        return 4 * self.at_ms[0] + 1
-
     cdef inline int64_t last_of(self) noexcept nogil:
         """The tick of the last element."""
         return 4 * self.at_ms[self.length - 1] + 1
@@ -48,7 +33,6 @@ cdef class Elements:
     cdef int make_room(self, int64_t length, int64_t size) except -1
     cdef void put(self, int64_t place, int64_t at_ms, Intake intake, int64_t at, int64_t before) noexcept
     cdef write(self, int64_t* words, column, int64_t size)
-    cdef object column(self, const int64_t* words, int64_t size)
 
 
 cdef Elements single(stream, int64_t at_ms, Intake intake, int64_t triples_before, int64_t first_element)

@@ -7,14 +7,13 @@ cimport numpy as cnp
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
-from millstream.kernels.containers.hash_index cimport mix
+from millstream.kernels.containers.arrays cimport array_of
 from millstream.kernels.containers.memory cimport block_free, block_new
 
 cnp.import_array()
 
 cdef enum:
     PHASE = 1                   # of elements among the ticks of a millisecond
-    FEW = 24                    # triples that are compared with each other to find repeats
     BY_ELEMENT = 3              # columns
     BY_TRIPLE = 6
     LARGE = 1 << 14             # words of a block that is kept for the next batch
@@ -67,118 +66,6 @@ cdef int64_t shown_between(const int64_t* places, int64_t low, int64_t high, int
     for i in range(low, high):
         count += first < places[i] < last - 1 and (i == low or places[i] != places[i - 1])
     return count
-
-
-@cython.freelist(8)
-cdef class Intake:
-    """The triples of one element: those kept, their places among all of them (the first, unless told), and how many there
-    were.
-    """
-
-    def __init__(self, triples, place=None, total=None):
-        """Without places and a total: these triples are all there are."""
-        rows = np.ascontiguousarray(np.asarray(triples, np.int64).reshape(-1, 3).T)
-        places = np.arange(rows.shape[1]) if place is None else np.ascontiguousarray(place, np.int64)
-        if len(places) != rows.shape[1]:
-            raise ValueError("columns differ in length")
-        self.total = rows.shape[1] if total is None else total
-        self.make_room(rows.shape[1])
-        if self.size:
-            memcpy(self.words, cnp.PyArray_DATA(<cnp.ndarray>rows), 3 * self.size * sizeof(int64_t))
-            memcpy(self.words + 3 * self.size, cnp.PyArray_DATA(<cnp.ndarray>places), self.size * sizeof(int64_t))
-
-    def __dealloc__(self):
-        block_free(self.words, 4 * self.room * sizeof(int64_t))
-
-    cdef int make_room(self, int64_t size) except -1:
-        block_free(self.words, 4 * self.room * sizeof(int64_t))
-        self.words = NULL
-        self.size = self.room = size
-        if size:
-            self.words = <int64_t*>block_new(4 * size * sizeof(int64_t))
-        return 0
-
-    cdef void drop_repeats(self) noexcept nogil:
-        """Keeps the first of equal triples. Where nothing was left out, places and the total are those of what stays."""
-        cdef int64_t n = self.size, i, j, kept = 0
-        cdef int64_t* s = self.words
-        cdef int64_t* p = s + n
-        cdef int64_t* o = p + n
-        cdef int64_t* place = o + n
-        cdef bint whole = n == self.total
-        cdef int64_t capacity = 16, slot
-        cdef int64_t* seen = NULL
-        if n < 2:
-            return
-        if n > FEW:
-            while capacity < 2 * n:
-                capacity *= 2
-            seen = <int64_t*>block_new(capacity * sizeof(int64_t))
-        for i in range(n):
-            if seen == NULL:
-                j = 0
-                while j < kept and not (s[j] == s[i] and p[j] == p[i] and o[j] == o[i]):
-                    j += 1
-            else:
-                slot = mix(
-                    mix(mix(<unsigned long long>s[i]) + <unsigned long long>p[i]) + <unsigned long long>o[i]
-                ) & (capacity - 1)
-                # A slot has the place of a kept triple, counted from one.
-                while seen[slot] and not (
-                    s[seen[slot] - 1] == s[i] and p[seen[slot] - 1] == p[i] and o[seen[slot] - 1] == o[i]
-                ):
-                    slot = (slot + 1) & (capacity - 1)
-                j = kept if seen[slot] == 0 else 0
-                if seen[slot] == 0:
-                    seen[slot] = kept + 1
-            if j < kept:
-                continue
-            s[kept], p[kept], o[kept] = s[i], p[i], o[i]
-            place[kept] = kept if whole else place[i]
-            kept += 1
-        block_free(seen, capacity * sizeof(int64_t))
-        self.end(kept)
-        if whole:
-            self.total = kept
-
-    cdef void end(self, int64_t kept) noexcept nogil:
-        """Only the first rows are kept: columns move together."""
-        cdef int64_t n = self.size, i, c
-        if kept < n:
-            for c in range(1, 4):
-                for i in range(kept):
-                    self.words[c * kept + i] = self.words[c * n + i]
-            self.size = kept
-
-    @property
-    def rows(self):
-        """How many triples are kept."""
-        return self.size
-
-    def __len__(self):
-        return self.size
-
-    @property
-    def ids(self):
-        """The ids of all terms of what is kept."""
-        array = np.empty(3 * self.size, np.int64)
-        if self.size:
-            memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), self.words, 3 * self.size * sizeof(int64_t))
-        return array
-
-    @property
-    def triples(self):
-        array = np.empty((3, self.size), np.int64)
-        if self.size:
-            memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), self.words, 3 * self.size * sizeof(int64_t))
-        return np.ascontiguousarray(array.T)
-
-    @property
-    def place(self):
-        array = np.empty(self.size, np.int64)
-        if self.size:
-            memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), self.words + 3 * self.size, self.size * sizeof(int64_t))
-        return array
 
 
 cdef Elements single(stream, int64_t at_ms, Intake intake, int64_t triples_before, int64_t first_element):
@@ -345,13 +232,6 @@ cdef class Elements:
     def __len__(self):
         return self.length
 
-    cdef object column(self, const int64_t* words, int64_t size):
-        cdef cnp.npy_intp length = size
-        array = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INT64, 0)
-        if size:
-            memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), words, size * sizeof(int64_t))
-        return array
-
     @property
     def rows(self):
         """How many triples there are."""
@@ -360,7 +240,7 @@ cdef class Elements:
     @property
     def times(self):
         """The times of elements, in milliseconds."""
-        return self.column(self.at_ms, self.length)
+        return array_of(self.at_ms, self.length)
 
     @property
     def first_ms(self):
@@ -390,12 +270,12 @@ cdef class Elements:
 
     @property
     def total_triples(self):
-        return self.column(self.total, self.length)
+        return array_of(self.total, self.length)
 
     @property
     def places(self):
         """For each triple the place of its element."""
-        return self.column(self.element, self.size)
+        return array_of(self.element, self.size)
 
     @property
     def triples(self):

@@ -34,4 +34,3 @@ cdef class PatternIndex:
     cdef void write(self, int64_t row, int32_t pattern, int64_t s, int64_t o) noexcept nogil
     cdef void matched(self, int64_t row, Slot* slot, int64_t s, int64_t o) noexcept nogil
     cdef void match_one(self, int64_t row, int64_t s, int64_t p, int64_t o) noexcept nogil
-    cdef column(self, int number)

@@ -12,8 +12,8 @@ import numpy as np
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy
 
+from millstream.kernels.containers.arrays cimport array_of
 from millstream.kernels.containers.hash_index cimport mix
 from millstream.kernels.containers.memory cimport block_free, block_resize
 
@@ -150,11 +150,4 @@ cdef class PatternIndex:
         with nogil:
             for i in range(n):
                 self.match_one(i, s[i], p[i], o[i])
-        return tuple(self.column(c) for c in range(4))
-
-    cdef column(self, int number):
-        cdef cnp.npy_intp size = self.size
-        array = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INT64, 0)
-        if size:
-            memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), self.out[number], size * sizeof(int64_t))
-        return array
+        return tuple([array_of(self.out[i], self.size) for i in range(4)])

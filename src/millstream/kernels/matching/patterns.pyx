@@ -9,8 +9,8 @@ import numpy as np
 cimport numpy as cnp
 from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy
 
+from millstream.kernels.containers.arrays cimport array_of
 from millstream.kernels.containers.memory cimport block_free, block_resize
 from millstream.kernels.matching.elements cimport Elements
 from millstream.kernels.matching.pattern_index cimport PatternIndex
@@ -166,14 +166,10 @@ cdef class Patterns:
     @property
     def numbers(self):
         """The numbers of all patterns, in order."""
-        return np.array([self.known[i] for i in range(self.known_count)], np.int64)
+        return array_of(self.known, self.known_count)
 
     def match(self, triples):
         """Which triple matches which pattern: places of triples and numbers of patterns, in order of triples."""
         cdef cnp.ndarray given = np.ascontiguousarray(np.asarray(triples, np.int64).reshape(-1, 3))
         self.among_triples(<const int64_t*>cnp.PyArray_DATA(given), len(given))
-        found = np.empty((2, self.size), np.int64)
-        if self.size:
-            memcpy(cnp.PyArray_DATA(<cnp.ndarray>found), self.row, self.size * sizeof(int64_t))
-            memcpy((<int64_t*>cnp.PyArray_DATA(<cnp.ndarray>found)) + self.size, self.pattern, self.size * sizeof(int64_t))
-        return found[0], found[1]
+        return array_of(self.row, self.size), array_of(self.pattern, self.size)

@@ -6,7 +6,7 @@ those two, so a loop over a class stops by itself; only the loops that load 16 b
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.stdlib cimport realloc
-from libc.string cimport memcpy
+from libc.string cimport memchr, memcpy
 
 cdef extern from *:
     """
@@ -207,3 +207,15 @@ cdef inline bint is_label_start(uint32_t c) noexcept nogil:
 cdef inline bint is_label_part(uint32_t c) noexcept nogil:
     """PN_CHARS above ASCII."""
     return is_label_start(c) or c == 0xB7 or 0x300 <= c <= 0x36F or c == 0x203F or c == 0x2040
+
+
+cdef inline bint has_label(const uint8_t *p, int64_t n) noexcept nogil:
+    """Whether there may be a blank node in a text."""
+    cdef const uint8_t *end = p + n
+    while True:
+        p = <const uint8_t *>memchr(p, c'_', end - p)
+        if p == NULL or p + 1 >= end:
+            return False
+        if p[1] == c':':
+            return True
+        p += 1

@@ -1,4 +1,4 @@
-"""Messages whose texts are N-Triples or N-Quads to columns of ids: many at a time, each a document by itself.
+"""Messages whose texts are lines of statements to columns of ids: many at a time, each a document by itself.
 
 Lines are counted in each message from 1, and labels of blank nodes mean nodes of that message only: so which messages come
 together changes nothing.
@@ -9,23 +9,11 @@ import numpy as np
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_Check, PyBytes_GET_SIZE
 from libc.stdint cimport int64_t, uint8_t
-from libc.string cimport memchr
 
+from millstream.kernels.scanning.byte_classes cimport has_label
 from millstream.kernels.scanning.scanner cimport Scanner
 
 cnp.import_array()
-
-
-cdef inline bint has_label(const uint8_t *p, int64_t n) noexcept nogil:
-    """Whether there may be a blank node in a text."""
-    cdef const uint8_t *end = p + n
-    while True:
-        p = <const uint8_t *>memchr(p, c'_', end - p)
-        if p == NULL or p + 1 >= end:
-            return False
-        if p[1] == c':':
-            return True
-        p += 1
 
 
 cdef class MessageTexts:
@@ -62,8 +50,8 @@ cdef class MessageScanner(Scanner):
     def messages(self, values not None, scope_of not None, bint whole):
         """The statements of messages: MessageTexts, or a list in which each is bytes, or None if it has no text.
 
-        Gives them with, for each, the place of its message; for each message how many statements it has, those left out
-        included; and errors as (message, line, column, reason, text). `whole`: a message with an error has no statements.
+        Gives them; for each message how many statements it has, those left out included; and errors, each as the scanner has
+        it, behind the place of its message. `whole`: a message with an error has no statements.
         `scope_of` is asked for the scope of a message's blank nodes by its place.
         """
         cdef MessageTexts texts = values if isinstance(values, MessageTexts) else None
@@ -103,26 +91,13 @@ cdef class MessageScanner(Scanner):
                     self.enter_scope(scope_of(i))
                 rows, statements = self.rows, self.statements
                 self.lines = 0
-                self.sign = i
-                self.scan_text(p, n, errors)
+                self.read_text(p, n, errors)
                 if errors:
                     found += [(i, *error) for error in errors]
                     errors.clear()
                     if whole:
                         self.rows, self.statements = rows, statements
                 size[i] = self.statements - statements
-            return self.take_columns([]), self.column(6), sizes, found
+            return self.take_columns([]), sizes, found
         finally:
             self.busy = False
-
-    cdef int scan_text(self, const uint8_t *p, int64_t n, list errors) except -1:
-        """Reads a whole text, which need not end with a line end."""
-        if p[n - 1] == c'\n':
-            self.read_lines(p, p + n, errors)
-        else:
-            self.keep(p, n)
-            self.keep(b"\n", 1)
-            n, self.carried = self.carried, 0
-            self.read_lines(self.carry.data, self.carry.data + n, errors)
-        self.after_return = False
-        return 0

@@ -1,8 +1,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from millstream.kernels.scanning.scanner import Scanner
+from millstream.kernels.scanning.message_scanner import MessageScanner
 
-class PatchScanner(Scanner):
+class PatchScanner(MessageScanner):
     @property
     def signs(self) -> npt.NDArray[np.int64]: ...

@@ -4,14 +4,18 @@ All other lines are handed back as they are, each with its number and how many s
 transactions and other spellings goes on with them. Only line feeds end lines here.
 """
 
+cimport numpy as cnp
 from libc.stdint cimport uint8_t
 
+from millstream.kernels.containers.arrays cimport array_of
 from millstream.kernels.scanning.grammar cimport NO_MEMORY, Fault, is_line_end, skip_blanks
-from millstream.kernels.scanning.scanner cimport Scanner
+from millstream.kernels.scanning.message_scanner cimport MessageScanner
+
+cnp.import_array()
 
 
-cdef class PatchScanner(Scanner):
-    """Reads one patch, cut anywhere."""
+cdef class PatchScanner(MessageScanner):
+    """Reads one patch, cut anywhere, or messages that are patches."""
 
     def __cinit__(self, *args, **kwargs):
         self.signed = True
@@ -19,7 +23,7 @@ cdef class PatchScanner(Scanner):
     @property
     def signs(self):
         """For each row of the last call 1 if it is added, -1 if it is deleted."""
-        return self.column(6)
+        return array_of(self.columns[6], self.rows)
 
     cdef int scan_lines(self, const uint8_t *p, const uint8_t *end, list errors) except -1:
         cdef const uint8_t *start

@@ -5,7 +5,7 @@ import numpy.typing as npt
 from typing_extensions import Buffer
 
 from millstream.kernels.dictionary.dictionary import Dictionary
-from millstream.kernels.matching.elements import Intake
+from millstream.kernels.matching.intake import Intake
 from millstream.kernels.scanning.summary import Summary
 
 @dataclass(slots=True)

@@ -15,7 +15,8 @@ from libc.string cimport memcmp, memcpy, memset
 from millstream.kernels.dictionary.values cimport IRI
 from millstream.kernels.scanning.byte_classes cimport Buffer, reserve
 from millstream.kernels.scanning.grammar cimport NO_MEMORY, Fault
-from millstream.kernels.scanning.scanner cimport Recent, Scanner
+from millstream.kernels.scanning.scanner cimport Scanner
+from millstream.kernels.scanning.statement_scanner cimport Recent
 from millstream.kernels.scanning.term_block cimport begin_block
 
 cdef enum:

@@ -33,6 +33,7 @@ cdef class TogetherWindow(WindowOperator):
     cdef Keyed rows
 
     cdef int enter(self, const int64_t* row) except -1
+    cdef int64_t show(self, Elements batch, int64_t element, int64_t i, Entries* out) except -1
     cdef int leave(self, int64_t at_tick, int64_t order, Entries* out) except -1
 
 

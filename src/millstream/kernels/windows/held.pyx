@@ -189,6 +189,18 @@ cdef class TogetherWindow(WindowOperator):
             self.hold(row)
         return 0
 
+    cdef int64_t show(self, Elements batch, int64_t element, int64_t i, Entries* out) except -1:
+        """What matches of an element enters, the i-th match and those behind it; gives where those of the next begin."""
+        cdef int64_t at
+        cdef int64_t row[4]
+        while i < self.patterns.size and batch.element[self.patterns.row[i]] == element:
+            at = self.patterns.row[i]
+            row[0], row[1], row[2], row[3] = self.patterns.pattern[i], batch.s[at], batch.p[at], batch.o[at]
+            self.enter(row)
+            entries_put(out, tick_of(batch.at_ms[element], ELEMENT), 2 * batch.order[element] + 1, FOREVER, row, 1, self.source)
+            i += 1
+        return i
+
     cdef int leave(self, int64_t at_tick, int64_t order, Entries* out) except -1:
         """All that is held leaves, as far as somebody wants to know."""
         cdef int32_t number
@@ -237,18 +249,11 @@ cdef class LastElementWindow(TogetherWindow):
         self.dictionary = dictionary
 
     cdef int arrive(self, Elements batch, Entries* out) except -1:
-        cdef int64_t element, i = 0, at, at_tick
-        cdef int64_t row[4]
+        cdef int64_t element, i = 0
         self.patterns.among(batch)
         for element in range(batch.length):
-            at_tick = 4 * batch.at_ms[element] + ELEMENT
-            self.leave(at_tick, 2 * batch.order[element], out)
-            while i < self.patterns.size and batch.element[self.patterns.row[i]] == element:
-                at = self.patterns.row[i]
-                row[0], row[1], row[2], row[3] = self.patterns.pattern[i], batch.s[at], batch.p[at], batch.o[at]
-                self.enter(row)
-                entries_put(out, at_tick, 2 * batch.order[element] + 1, FOREVER, row, 1, self.source)
-                i += 1
+            self.leave(tick_of(batch.at_ms[element], ELEMENT), 2 * batch.order[element], out)
+            i = self.show(batch, element, i, out)
         return 0
 
 
@@ -266,12 +271,10 @@ cdef class SilentWindow(TogetherWindow):
         return tick_of(at_ms + self.gap_ms, EXPIRY)
 
     cdef int arrive(self, Elements batch, Entries* out) except -1:
-        cdef int64_t element, i = 0, at, at_tick
-        cdef int64_t row[4]
+        cdef int64_t element, i = 0
         self.patterns.among(batch)
         for element in range(batch.length):
-            at_tick = 4 * batch.at_ms[element] + ELEMENT
-            if at_tick > self.end:
+            if tick_of(batch.at_ms[element], ELEMENT) > self.end:
                 self.leave(self.end, 0, out)
                 self.has_triples = False
             # Those without triples put an end off, but have none of their own.
@@ -279,12 +282,7 @@ cdef class SilentWindow(TogetherWindow):
             self.has_triples |= batch.total[element] > (batch.total[element - 1] if element else batch.triples_before)
             if self.has_triples and batch.prolongs and self.end < FOREVER:
                 self.latest_end = self.end
-            while i < self.patterns.size and batch.element[self.patterns.row[i]] == element:
-                at = self.patterns.row[i]
-                row[0], row[1], row[2], row[3] = self.patterns.pattern[i], batch.s[at], batch.p[at], batch.o[at]
-                self.enter(row)
-                entries_put(out, at_tick, 2 * batch.order[element] + 1, FOREVER, row, 1, self.source)
-                i += 1
+            i = self.show(batch, element, i, out)
         self.look_ahead()
         return 0
 

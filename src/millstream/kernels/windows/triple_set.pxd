@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from millstream.kernels.containers.keyed cimport Keyed
 from millstream.kernels.dictionary.dictionary cimport Dictionary
-from millstream.kernels.matching.elements cimport Intake
+from millstream.kernels.matching.intake cimport Intake
 
 
 cdef struct Signs:

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millstream.kernels.dictionary.dictionary import Dictionary
-from millstream.kernels.matching.elements import Intake
+from millstream.kernels.matching.intake import Intake
 
 Column = npt.NDArray[np.int64]
 Triples = npt.NDArray[np.int64]

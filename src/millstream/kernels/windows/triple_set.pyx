@@ -22,7 +22,7 @@ from millstream.kernels.containers.keyed cimport (
     Keyed, keyed_add, keyed_ask, keyed_at, keyed_close, keyed_drop, keyed_find, keyed_get, keyed_hash, keyed_open,
 )
 from millstream.kernels.dictionary.dictionary cimport Dictionary
-from millstream.kernels.matching.elements cimport Intake
+from millstream.kernels.matching.intake cimport Intake
 
 cnp.import_array()
 

@@ -4,7 +4,8 @@ from libc.stdint cimport int64_t
 
 from millstream.kernels.containers.growing cimport Growing
 from millstream.kernels.flow.deltas cimport Arrivals
-from millstream.kernels.matching.elements cimport Elements, Intake
+from millstream.kernels.matching.elements cimport Elements
+from millstream.kernels.matching.intake cimport Intake
 from millstream.kernels.matching.patterns cimport Patterns
 from millstream.kernels.windows.window cimport Entries, Entry
 

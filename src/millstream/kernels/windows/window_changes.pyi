@@ -4,7 +4,8 @@ import numpy as np
 import numpy.typing as npt
 
 from millstream.kernels.flow.deltas import Arrivals
-from millstream.kernels.matching.elements import Elements, Intake
+from millstream.kernels.matching.elements import Elements
+from millstream.kernels.matching.intake import Intake
 from millstream.kernels.matching.patterns import Patterns
 from millstream.kernels.windows.merged_content import MergedContent
 

@@ -11,9 +11,11 @@ cimport numpy as cnp
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
+from millstream.kernels.containers.arrays cimport array_of
 from millstream.kernels.containers.growing cimport Growing, growing_close, growing_room
 from millstream.kernels.flow.deltas cimport NOW, NUMBER, OBJECT, OP, PATTERN, PREDICATE, SUBJECT, UNTIL, Arrivals
-from millstream.kernels.matching.elements cimport Elements, Intake
+from millstream.kernels.matching.elements cimport Elements
+from millstream.kernels.matching.intake cimport Intake
 from millstream.kernels.matching.patterns cimport Patterns
 from millstream.kernels.windows.merged_content cimport MergedContent
 from millstream.kernels.windows.window cimport Entries, Entry, WindowOperator, entries_add, entries_close, entries_put
@@ -210,7 +212,4 @@ cdef class ContentChanges:
 
     def orders_of_changes(self):
         """The number of the first change numbered last, and for it and all others their order within their tick."""
-        found = np.empty(self.changes, np.int64)
-        if self.changes:
-            memcpy(cnp.PyArray_DATA(<cnp.ndarray>found), self.orders.data, self.changes * sizeof(int64_t))
-        return self.first_change, found
+        return self.first_change, array_of(self.orders.data, self.changes)

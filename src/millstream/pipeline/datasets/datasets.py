@@ -117,13 +117,13 @@ class DatasetPacker:
 
     def __init__(self, spec: JobSpec, ahead: JobSpec | None) -> None:
         self.dictionary = Dictionary()
+        self.dictionary.forget_before(1)
         self._kept = Wanted(spec, self.dictionary)
         self._ahead = None if ahead is None else Wanted(ahead, self.dictionary)
         self._batch = ahead
         wanted = [self._kept] if self._ahead is None else [self._kept, self._ahead]
         everything = any(each.everything for each in wanted)
         self.summary = None if everything else Summary([c for each in wanted for c in each.constants()])
-        self._clock = 0
 
     def pack(self, triples: Ids, graph: Ids, default: str | None) -> Iterator[Packed]:
         """The blobs of a chunk; `default` is the graph that the default graph's triples go to."""
@@ -147,7 +147,8 @@ class DatasetPacker:
         asked = kept | ahead
         total = _digest(names, place[asked], triples[asked], self.dictionary)
         yield DIGEST, 0, total.to_bytes(8, "little")
-        self._settle()
+        # What this chunk brought may be forgotten.
+        self.dictionary.settle()
 
     def _routed(self, name: str | None, triples: Ids, rows: Ids, ours: npt.NDArray[np.bool_]) -> tuple[Ids, Ids]:
         """Cells and rows, each pair once: a cell finds the patterns again."""
@@ -184,12 +185,6 @@ class DatasetPacker:
         texts = [str(text).strip("<>") for text in self.dictionary.decode(ids[ids >= 0]).to_pylist()]
         names = [default, *texts] if len(texts) < len(ids) else texts
         return list(zip(names, parts, strict=True))
-
-    def _settle(self) -> None:
-        """Lets the dictionary forget what chunks before this one brought."""
-        self._clock += 1
-        self.dictionary.forget_before(self._clock)
-        self.dictionary.settle()
 
 
 def _digest(names: list[str | None], place: Ids, triples: Ids, dictionary: Dictionary) -> int:

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from millstream.engine.options import graph_iri
-from millstream.errors import DataError, OptionError
+from millstream.errors import OptionError
 from millstream.limits import DEFAULT_LIMITS, Limits
 from millstream.pipeline.datasets.datasets import (
     AHEAD,
@@ -160,8 +160,7 @@ class _Gathered:
                 for fields in json.loads(blob):
                     self._on_rejected(Rejected(**fields))
             elif kind == FAULT:
-                fault = Rejected(**json.loads(blob))
-                raise DataError(fault.reason, source=fault.source, line=fault.line, column=fault.column, text=fault.text)
+                raise Rejected(**json.loads(blob)).as_error()
 
 
 def _is_pipe(source: str | os.PathLike[str]) -> bool:

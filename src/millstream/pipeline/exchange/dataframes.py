@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
-from pyspark import TaskContext
 
 from millstream.ingest import Columns
 from millstream.ingest.readers.change_tables import OPS, ops_of
+from millstream.ingest.readers.clean_tables import first_rows
+from millstream.kernels.matching.repeats import repeats
 from millstream.pipeline.exchange.packing import Packer, packer_for
 from millstream.pipeline.exchange.row_validation import ValidRows
 from millstream.pipeline.runtime.connect import rows_of
 from millstream.pipeline.runtime.gc_freeze import freeze_imports
-from millstream.pipeline.source.dead_letters import BATCH, DeadLetters
+from millstream.pipeline.source.dead_letters import DeadLetters, task_split
 from millstream.pipeline.source.reading import Counted, Reading
 from millstream.pipeline.source.splits import Split
 from millstream.pipeline.source.task_output import packed_batch
@@ -37,15 +37,12 @@ def pack_frame(
 ) -> Iterator[pa.RecordBatch]:
     """The rows of one partition in one trigger; what is malformed goes to the folder `dead_letter`."""
     freeze_imports()
-    context = TaskContext.get()
-    part = 0 if context is None else context.partitionId()
-    trigger = 0 if context is None else int(context.getLocalProperty(BATCH) or 0)
     packer = packer_for(pack, source)
-    # Named after trigger and partition, so that a task which is tried again replaces its letters.
-    with DeadLetters(dead_letter, Split(path=packer.name, source=source, sequence=trigger, start=part)) as letters:
+    task = task_split(packer.name, source)
+    with DeadLetters(dead_letter, task) as letters:
         counted, row = Counted(letters), 1
         for chunk, batch in enumerate(_whole_elements(map(rows_of, batches))):
-            add_batch(packer, part, chunk, batch, counted, row)
+            add_batch(packer, task.start, chunk, batch, counted, row)
             row += batch.num_rows
             if packer.is_full:
                 yield packed_batch(packer.take())
@@ -59,7 +56,7 @@ def _whole_elements(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatc
         if not batch.num_rows:
             continue
         joined: Any = pa.Table.from_batches([*held, batch]).combine_chunks().to_batches()[0]
-        last = int(np.flatnonzero(_firsts(joined))[-1])
+        last = int(np.flatnonzero(first_rows(joined))[-1])
         held = [joined.slice(last)]
         if last:
             yield joined.slice(0, last)
@@ -68,7 +65,7 @@ def _whole_elements(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatc
 
 def add_batch(packer: Packer, part: int, chunk: int, batch: pa.RecordBatch, counted: Counted, first_row: int = 1) -> None:
     """One Arrow batch as a chunk."""
-    first = _firsts(batch)
+    first = first_rows(batch)
     if packer.takes_changes:
         op, said = ops_of(batch)
         named = np.array([name or "" for name in _graphs(batch)])
@@ -84,7 +81,7 @@ def add_batch(packer: Packer, part: int, chunk: int, batch: pa.RecordBatch, coun
     times = at_ms[np.searchsorted(element, np.arange(len(names)))]
     triples = rows.triples
     # The rows of an element are a set.
-    keep = _not_repeated(element, triples)
+    keep = ~repeats(element, triples)
     ops = graph = None
     if packer.takes_changes:
         graph = packer.graphs_of(_graphs(batch))[sound]
@@ -101,25 +98,8 @@ def ended_blobs(pack: str, source: int) -> list[tuple[int, bytes]]:
     return list(packer_for(pack, source).nothing(Split(source=source, sequence=LAST_PART, ended=True)))
 
 
-def _firsts(batch: pa.RecordBatch) -> npt.NDArray[np.bool_]:
-    first = np.ones(batch.num_rows, np.bool_)
-    if "element" in batch.schema.names:
-        column: Any = batch.column("element")
-        if pa.types.is_null(column.type):
-            return first
-        first[1:] = pc.not_equal(column[1:], column[:-1]).fill_null(True).to_numpy(zero_copy_only=False)
-    return first
-
-
 def _graphs(batch: pa.RecordBatch) -> list[str | None]:
     if "g" not in batch.schema.names:
         return [None] * batch.num_rows
     names = batch.column("g").to_pylist()
     return [None if name is None else str(name).strip("<>") for name in names]
-
-
-def _not_repeated(element: Ids, triples: Ids) -> npt.NDArray[np.bool_]:
-    keep = np.zeros(len(element), np.bool_)
-    _, first = np.unique(np.column_stack([element, triples]), axis=0, return_index=True)
-    keep[first] = True
-    return keep

@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyoxigraph import Literal
-from pyspark import TaskContext
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
@@ -30,10 +29,9 @@ from millstream.pipeline.exchange.packing import BEGINS, Packer, packer_for
 from millstream.pipeline.job.inputs import PLACED
 from millstream.pipeline.runtime.connect import rows_of
 from millstream.pipeline.runtime.gc_freeze import freeze_imports
-from millstream.pipeline.source.dead_letters import BATCH, DeadLetters
+from millstream.pipeline.source.dead_letters import DeadLetters, task_split
 from millstream.pipeline.source.message_options import MessageOptions
 from millstream.pipeline.source.reading import Counted, Reading
-from millstream.pipeline.source.splits import Split
 from millstream.pipeline.source.task_output import packed_batch
 from millstream.pipeline.state.clock import LANE_BITS
 from millstream.rdf import OnRejected
@@ -66,16 +64,14 @@ def pack_messages(
     `topics`: all that there are, if that is known.
     """
     freeze_imports()
-    context = TaskContext.get()
-    part = 0 if context is None else context.partitionId()
-    trigger = 0 if context is None else int(context.getLocalProperty(BATCH) or 0)
     packer = packer_for(pack, source)
+    task = task_split(packer.name, source)
+    own = Lane(f"trigger {task.sequence}", task.start)
     reader = MessageOptions.from_json(options).reader(changes=packer.takes_changes)
-    # Named after trigger and partition, so that a task which is tried again replaces its letters.
-    with DeadLetters(dead_letter, Split(path=packer.name, source=source, sequence=trigger, start=part)) as letters:
+    with DeadLetters(dead_letter, task) as letters:
         counted, row = Counted(letters), 0
         for batch in map(rows_of, batches):
-            for messages, number, chunk in _messages_of(batch, Lane(f"trigger {trigger}", part), part, row, topics):
+            for messages, number, chunk in _messages_of(batch, own, task.start, row, topics):
                 columns, op = elements_of(messages, reader, packer, counted)
                 packer.begin().add(number, chunk, Reading(columns, counted.take()), op)
                 if packer.is_full:

@@ -46,6 +46,7 @@ class Packer:
         self._spec = spec
         self._source = source
         self.dictionary = Dictionary()
+        self.dictionary.forget_before(1)
         self._router = Router(spec, self.dictionary)
         described = spec.sources[source]
         fed = [StreamedSource(graph, changes=True) for graph in spec.graphs] if described.changes else [described]
@@ -55,7 +56,6 @@ class Packer:
         self._keys = keys_of(spec.cells.count)
         self._first = self._before = 0
         self._rate = spec.sources[source].fraction
-        self._clock = 0
         self.forget()
 
     def forget(self) -> Packer:
@@ -119,7 +119,8 @@ class Packer:
         if self._chunks:
             yield from self._blobs(self._chunks)
             self.forget()
-            self._settle()
+            # What these chunks brought may be forgotten.
+            self.dictionary.settle()
 
     @property
     def name(self) -> str:
@@ -227,12 +228,6 @@ class Packer:
         if not columns:
             columns["at"] = pa.array([], pa.int64())
         return columns
-
-    def _settle(self) -> None:
-        """Lets the dictionary forget what chunks before this one brought."""
-        self._clock += 1
-        self.dictionary.forget_before(self._clock)
-        self.dictionary.settle()
 
 
 def _distinct(times: Ids, in_order: bool) -> tuple[Ids, Ids]:

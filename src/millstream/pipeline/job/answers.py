@@ -9,7 +9,6 @@ from functools import partial
 from weakref import WeakKeyDictionary
 
 import pyarrow as pa
-from pyspark import TaskContext
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
@@ -17,8 +16,7 @@ from millstream.errors import OptionError
 from millstream.pipeline.job.specification import JobSpec
 from millstream.pipeline.runtime.connect import schema_of, with_schema
 from millstream.pipeline.runtime.step_names import named
-from millstream.pipeline.source.dead_letters import BATCH, DeadLetters
-from millstream.pipeline.source.splits import Split
+from millstream.pipeline.source.dead_letters import DeadLetters, task_split
 from millstream.pipeline.state.processor import ANSWERS, FLUSHED, LATE, from_bytes
 from millstream.rdf import Rejected
 
@@ -91,9 +89,6 @@ class _LateLetters:
     """The late triples of one task, a file for each source that has any."""
 
     def __init__(self, labels: Sequence[str], folders: Sequence[str | None], opened: ExitStack) -> None:
-        context = TaskContext.get()
-        self._partition = 0 if context is None else context.partitionId()
-        self._trigger = 0 if context is None else int(context.getLocalProperty(BATCH) or 0)
         self._labels = labels
         self._folders = folders
         self._opened = opened
@@ -103,7 +98,6 @@ class _LateLetters:
         for row in late.to_pylist():
             source, label = row["source"], self._labels[row["source"]]
             if source not in self._letters:
-                # Named after trigger and partition, so that a task which is tried again replaces its letters.
-                part = Split(path=f"{label} late", source=source, sequence=self._trigger, start=self._partition)
-                self._letters[source] = self._opened.enter_context(DeadLetters(self._folders[source], part))
+                letters = DeadLetters(self._folders[source], task_split(f"{label} late", source))
+                self._letters[source] = self._opened.enter_context(letters)
             self._letters[source](Rejected(label, None, None, late_reason(row["at_ms"]), row["text"]))

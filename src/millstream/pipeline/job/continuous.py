@@ -308,6 +308,4 @@ def _milliseconds(given: str | int, name: str = "lateness") -> int:
 
 
 def _raised(rejected: Rejected) -> Any:
-    from millstream.errors import DataError
-
-    raise DataError(rejected.reason, source=rejected.source, line=rejected.line, column=rejected.column, text=rejected.text)
+    raise rejected.as_error()

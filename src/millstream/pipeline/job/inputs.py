@@ -11,7 +11,7 @@ import pyspark
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
-from millstream.connect.kafka.options import EARLIEST, Address, address, starting_offsets
+from millstream.connect.kafka.options import EARLIEST, Address, address, servers_of, starting_offsets
 from millstream.errors import OptionError
 from millstream.pipeline.runtime.connect import is_connect
 from millstream.pipeline.source.kafka_source import MAX_OFFSETS
@@ -104,19 +104,16 @@ def kafka(
     `options` are those of the client, by the names of librdkafka for the first, of the Java client for the second. Other
     options as those of `millstream.kafka`; with `upsert` topics are among the `changes`.
     """
-    given = {name.removeprefix("kafka."): value for name, value in (options or {}).items()}
-    found = servers or given.pop("bootstrap.servers", None)
-    if found is None:
-        raise OptionError("kafka: the servers are missing; give servers='host:port'.")
+    found, given = servers_of(servers, options)
     read = MessageOptions(format, time, element, base, upsert=upsert)
     starting_offsets(startingOffsets)
     if carrier == "spark":
         names = (topics,) if isinstance(topics, str) else tuple(topics)
-        frame = _spark_topics(str(found), ",".join(names), startingOffsets, maxOffsetsPerTrigger, given, spark)
+        frame = _spark_topics(found, ",".join(names), startingOffsets, maxOffsetsPerTrigger, given, spark)
         return MessageFrame(frame, read, names)
     if carrier != "python":
         raise OptionError(f"carrier is python or spark, got {carrier!r}.")
-    return Topics(address(str(found), topics, given), read, startingOffsets, maxOffsetsPerTrigger)
+    return Topics(address(found, topics, given), read, startingOffsets, maxOffsetsPerTrigger)
 
 
 def _spark_topics(

@@ -19,14 +19,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from millstream.connect.kafka.answers import JSON, TRIPLE, AnswerMessages, Record
-from millstream.connect.kafka.options import Address, address
+from millstream.connect.kafka.options import Address, address, servers_of
 from millstream.errors import OptionError
 from millstream.language.algebra import Form
 from millstream.pipeline.job.answers import known_job
 from millstream.pipeline.job.tables import query_of_batch
 from millstream.pipeline.runtime.connect import is_connect, with_checkpoint
 from millstream.pipeline.runtime.step_names import named
-from millstream.pipeline.state.upserts import upserts_of
+from millstream.pipeline.state.compacted_topic import compacted
 
 _TIMES = ("at_ms", "weight")
 
@@ -71,10 +71,7 @@ def to_kafka(
     `mode`: `changelog`, `upsert` or `istream`. `key` names columns; rows of a key stay in order. `partitions`: how many
     tasks send, where there is a key. Messages are sent in transactions: consumers read them with `read_committed`.
     """
-    given = {name.removeprefix("kafka."): value for name, value in (options or {}).items()}
-    found = servers or given.pop("bootstrap.servers", None)
-    if found is None:
-        raise OptionError("kafka: the servers are missing; give servers='host:port'.")
+    found, given = servers_of(servers, options)
     missing = [name for name in _TIMES if name not in answers.columns]
     if missing:
         raise OptionError(f"answers have the columns at_ms and weight; {', '.join(missing)} is missing.")
@@ -84,11 +81,11 @@ def to_kafka(
     names = (key,) if isinstance(key, str) else None if key is None else tuple(key)
     if names is None and mode == "upsert":
         names = columns
-    sent = _Topic(address(str(found), topic, given), columns, mode, names, construct, partitions if names else 1)
+    sent = _Topic(address(found, topic, given), columns, mode, names, construct, partitions if names else 1)
     sent.messages()  # complains at once
     if mode == "upsert":
         assert names is not None
-        answers = upserts_of(answers, columns, names)
+        answers = compacted(answers, columns, names)
     writer = answers.writeStream.outputMode("append")
     if is_connect(answers):
         return with_checkpoint(writer, lambda checkpoint: partial(_send, sent, checkpoint))

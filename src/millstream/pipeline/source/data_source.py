@@ -7,7 +7,6 @@ Which files, which pieces of them and in which order is decided in one process (
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
@@ -24,6 +23,7 @@ from millstream.pipeline.source.offsets import Offset, Slice, move_on
 from millstream.pipeline.source.options import SourceOptions, read_options
 from millstream.pipeline.source.splits import Split
 from millstream.rdf import parse_time_option
+from millstream.rdf.times import now_ms
 from millstream.rdf.timing import TimeKind
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def with_extras(options: SourceOptions, start: Offset, end: Offset) -> Offset:
     if option is None or not end.batch:
         return end
     if option.kind is TimeKind.ARRIVAL:
-        return replace(end, arrival_ms=time.time_ns() // 1_000_000)
+        return replace(end, arrival_ms=now_ms())
     if option.kind is not TimeKind.RATE or (options.pack is not None and not options.counted):
         return end
     from millstream.pipeline.source.reading import count_elements

@@ -14,13 +14,23 @@ import uuid
 from pathlib import Path
 from typing import Any, TextIO
 
+from pyspark import TaskContext
+
 from millstream.ingest.messages import RejectedMessage
 from millstream.pipeline.source.splits import Split
 from millstream.rdf import Rejected
 
-BATCH = "streaming.sql.batchId"
+_BATCH = "streaming.sql.batchId"
 """The property of a task that says which trigger it is of."""
 _LOG = logging.getLogger("millstream")
+
+
+def task_split(path: str, source: int) -> Split:
+    """A part named after the trigger and the partition of this task: one that is tried again replaces its letters."""
+    context = TaskContext.get()
+    partition = 0 if context is None else context.partitionId()
+    trigger = 0 if context is None else int(context.getLocalProperty(_BATCH) or 0)
+    return Split(path=path, source=source, sequence=trigger, start=partition)
 
 
 class DeadLetters:

@@ -7,7 +7,6 @@ holds the others back no more, until it brings something again.
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
+
+from millstream.rdf.times import now_ms
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,7 +64,7 @@ class BeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         """The time at the start, which needs no beat."""
-        return {"now_ms": _now_ms(), "run": self._run}
+        return {"now_ms": now_ms(), "run": self._run}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         """One beat at a time is all there is."""
@@ -75,10 +76,10 @@ class BeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
         """A beat if it is time for one; the first of a run at once, since nobody knows how long nothing ran."""
-        now_ms = _now_ms()
-        if self._bounded or (start["run"] == self._run and now_ms - start["now_ms"] < self._idle_ms // _BEATS):
+        now = self.initialOffset()
+        if self._bounded or (start["run"] == self._run and now["now_ms"] - start["now_ms"] < self._idle_ms // _BEATS):
             return start
-        return {"now_ms": now_ms, "run": self._run}
+        return now
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """The beat of a batch."""
@@ -91,10 +92,6 @@ class BeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
         if partition.value is None:
             return
-        now_ms, first = partition.value
+        at_ms, first = partition.value
         for source in self._sources:
-            yield packed_batch(packer_for(self._pack, source).beat(now_ms, None if first else self._idle_ms))
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
+            yield packed_batch(packer_for(self._pack, source).beat(at_ms, None if first else self._idle_ms))

@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from millstream.engine.input.datasets import Graph
 from millstream.engine.input.input_events import GraphChange
 from millstream.engine.options import Options
 from millstream.engine.output.reporting import CloseReporter
 from millstream.engine.windows.window_state import GraphRows
-from millstream.kernels.matching.elements import Elements, Intake
+from millstream.kernels.matching.elements import Elements
+from millstream.kernels.matching.intake import Intake
 from millstream.operators import stored
 from millstream.operators.ticks import ELEMENT, tick
 from millstream.pipeline.datasets.static import StaticData
@@ -28,6 +28,7 @@ from millstream.pipeline.exchange.blobs import TERMS, graph_of, ids_of, numbers_
 from millstream.pipeline.exchange.packing import BEGINS
 from millstream.pipeline.exchange.sending import Outbox, PartCore, SendingRun
 from millstream.pipeline.job.specification import JobSpec
+from millstream.pipeline.state.cell_graphs import CellGraphs
 from millstream.pipeline.state.cell_rows import COLUMNS, Constants, Rows, begins_of, ids, in_order, joined, no_rows, picked
 from millstream.pipeline.state.clock import FIRST_OF_ALL, Clock, Seen, times_of
 from millstream.pipeline.state.keyed_rows import KeyedRows
@@ -93,8 +94,7 @@ class Cell:
         self._held = no_rows()
         self._finished = False
         self._since_ms = FIRST_OF_ALL
-        self._contents: dict[tuple[str | None, int], Graph] = {}
-        """What graphs hold for each pattern over them."""
+        self._graphs = CellGraphs(self._core.dictionary)
 
     def _make_outbox(self) -> Outbox | None:
         return Outbox(self._spec, self._number, self._run) if isinstance(self._run, SendingRun) else None
@@ -110,7 +110,7 @@ class Cell:
         elif static is not None:
             for graph, triples, pattern in static.routed(self._spec, self._number, self._core.dictionary):
                 passed, zeros = self._core.before - 1, np.zeros(len(pattern), np.int64)
-                rows.append(self._effective(GraphRows(graph, triples, pattern, zeros + passed, zeros + 1, zeros)))
+                rows.append(self._graphs.effective(GraphRows(graph, triples, pattern, zeros + passed, zeros + 1, zeros)))
         return rows
 
     def at_start(self) -> bytes:
@@ -118,24 +118,6 @@ class Cell:
         assert self._outbox is not None
         (blob,) = self._outbox.write(self.passed, None, self._core.dictionary, ended=False)
         return blob
-
-    def _effective(self, rows: GraphRows) -> GraphRows:
-        """The changes that really change something: graphs are sets."""
-        keep = np.zeros(len(rows.op), np.bool_)
-        for number in np.unique(rows.pattern).tolist():
-            content = self._contents.setdefault((rows.graph, number), Graph(self._core.dictionary))
-            ours = np.flatnonzero(rows.pattern == number)
-            turns = np.flatnonzero(np.diff(rows.op[ours])) + 1
-            for some in np.split(ours, turns):
-                if len(some):
-                    triples = rows.triples[some]
-                    if rows.op[some[0]] > 0:
-                        keep[some[content.insert_where(triples)]] = True
-                    else:
-                        keep[some[content.delete_where(triples, int(rows.ticks[some[-1]]))]] = True
-        return GraphRows(
-            rows.graph, rows.triples[keep], rows.pattern[keep], rows.ticks[keep], rows.op[keep], rows.order[keep]
-        )
 
     # Triggers ---------------------------------------------------------------------------------------------------------
 
@@ -306,7 +288,9 @@ class Cell:
             some = picked(rows, ours)
             ticks = some["at_ms"] * 4 + ELEMENT
             graph = self._graph(number)
-            found.append(self._effective(GraphRows(graph, ids(some), some["pattern"], ticks, some["op"], order[ours])))
+            found.append(
+                self._graphs.effective(GraphRows(graph, ids(some), some["pattern"], ticks, some["op"], order[ours]))
+            )
         return found
 
     def _batch(
@@ -390,7 +374,7 @@ class Cell:
             "held": [self._held[name] for name in COLUMNS],
             "finished": self._finished,
             "keyed": self._keyed.dump(),
-            "contents": [[graph, number, content.triples()] for (graph, number), content in self._contents.items()],
+            "contents": self._graphs.dump(),
         }
 
     @classmethod
@@ -406,9 +390,7 @@ class Cell:
         cell._held = {name: stored.column(some, size) for name, some in zip(COLUMNS, state["held"], strict=True)}
         cell._core.dictionary.hold(cell._terms(cell._held))
         cell._finished = stored.flag(state["finished"])
-        for graph, pattern, triples in state["contents"]:
-            content = cell._contents[graph, pattern] = Graph(cell._core.dictionary)
-            content.restore(triples)
+        cell._graphs.load(state["contents"])
         # States from before there were such sources have none.
         cell._keyed.load(state.get("keyed", []))
         cell._constants = Constants(spec, cell._core.dictionary)

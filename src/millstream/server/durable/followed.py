@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-import time
 from collections.abc import Callable
 
 from millstream.engine.snapshot import pack
@@ -18,6 +17,7 @@ from millstream.errors import MillstreamError
 from millstream.ingest import Chunk, Files, Want
 from millstream.ingest.plain_columns import plain
 from millstream.rdf import Rejected
+from millstream.rdf.times import now_ms
 from millstream.server.durable import commands as c
 from millstream.server.durable.commands import Command
 from millstream.server.durable.state import DATA_LIMITS, ServerState
@@ -52,7 +52,7 @@ class Followed:
             stream.format,
             stream.time,
             stream.element,
-            clock_ms=lambda: time.time_ns() // 1_000_000,
+            clock_ms=now_ms,
             on_rejected=self._set_aside,
             limits=DATA_LIMITS,
             blank_prefix=f"s{number}",

@@ -10,13 +10,12 @@ behind it are all that was ever answered.
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 from millstream.errors import OptionError, SnapshotError
-from millstream.output.files import replace_file, unwritten
+from millstream.output.files import replace_file, unwritten, with_digest, without_digest
 from millstream.server.durable.commands import Numbered, packed, unpacked
 from millstream.server.durable.log import LogReader, LogWriter, sync_folder
 from millstream.server.durable.state import ServerState
@@ -91,8 +90,8 @@ class Storage:
         state.apply(numbered.command)
 
     def _read(self, path: Path) -> bytes:
-        first, _, content = path.read_bytes().partition(b"\n")
-        if first != _MAGIC + _digest(content):
+        content = without_digest(_MAGIC, path.read_bytes())
+        if content is None:
             raise SnapshotError(f"{path.name} is damaged, or of another version; put back a copy of the state folder.")
         return content
 
@@ -106,8 +105,7 @@ class Storage:
 
     def keep(self, state: ServerState) -> None:
         """A snapshot; what came before it is no longer needed."""
-        content = state.dump()
-        replace_file(self._path("snapshot", state.number), _MAGIC + _digest(content) + b"\n" + content)
+        replace_file(self._path("snapshot", state.number), with_digest(_MAGIC, state.dump()))
         sync_folder(self._folder)
         if self._log is not None:
             self._log.close()
@@ -126,7 +124,3 @@ class Storage:
             self._log.close()
             self._log = None
         os.close(self._lock)
-
-
-def _digest(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=16).hexdigest().encode()

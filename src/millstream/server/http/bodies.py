@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator
 
 from starlette.requests import ClientDisconnect, Request
 
+from millstream.rdf.inputs import is_compressed
 from millstream.server.limits import ServerLimits
 from millstream.server.problems import ServerError, TooLargeError
 
-_GZIP = b"\x1f\x8b"
 _STEP = 1 << 18
 
 
@@ -52,7 +52,7 @@ async def body(request: Request, limits: ServerLimits, most: int | None = None) 
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", "gzip"):
         raise ServerError(f"the content encoding {encoding[:40]!r} is not known; use gzip or none.", status=415)
-    return _decompressed(data, most) if data.startswith(_GZIP) else data
+    return _decompressed(data, most) if is_compressed(data) else data
 
 
 def _decompressed(data: bytes, most: int) -> bytes:
@@ -66,7 +66,7 @@ def _decompressed(data: bytes, most: int) -> bytes:
             data = inflate.unconsumed_tail
             if inflate.eof:
                 data = inflate.unused_data
-                if not data.startswith(_GZIP):
+                if not is_compressed(data):
                     return bytes(found)
                 inflate = zlib.decompressobj(wbits=31)
             elif not data:

@@ -28,8 +28,7 @@ _MOST_IRIS = 2_000
 
 
 async def check(request: Request) -> Response:
-    service = service_of(request)
-    service.allow(request, READ)
+    service = service_of(request, READ)
     known_parameters(request)
     try:
         text = (await body(request, service.limits, service.limits.query_bytes)).decode()
@@ -67,8 +66,7 @@ def _place(place: Place | None) -> dict[str, int]:
 
 
 async def vocabulary(request: Request) -> Response:
-    service = service_of(request)
-    service.allow(request, READ)
+    service = service_of(request, READ)
     known_parameters(request)
 
     def look(state: ServerState) -> list[str]:

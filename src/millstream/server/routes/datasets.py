@@ -23,6 +23,7 @@ from millstream.server.one_off import results
 from millstream.server.one_off.negotiation import TRIPLES, choose
 from millstream.server.problems import NotFoundError, ServerError
 from millstream.server.routes.requests import content_type, json_response, known_parameters, parameter, service_of
+from millstream.server.service import Service
 
 _UPDATE, _FORM, _PATCH = "application/sparql-update", "application/x-www-form-urlencoded", "application/rdf-patch"
 _PATCHES = (_PATCH, "text/rdf-patch", "application/x-rdf-patch")
@@ -38,8 +39,7 @@ def _graph(request: Request, *, all_graphs: bool = False) -> str | None:
 
 
 async def get(request: Request) -> Response:
-    service = service_of(request)
-    service.allow(request, READ)
+    service = service_of(request, READ)
     if not request.query_params.keys() - {"token"}:
         return json_response({"graphs": await service.worker.ask(_listed)})
     graph = _graph(request)
@@ -70,19 +70,14 @@ def _listed(state: ServerState) -> list[dict[str, object]]:
 
 
 async def put(request: Request) -> Response:
-    service = service_of(request)
-    service.allow(request, WRITE)
-    return await _written(request, c.PUT, _graph(request))
+    return await _written(service_of(request, WRITE), request, c.PUT, _graph(request))
 
 
 async def post(request: Request) -> Response:
-    service = service_of(request)
-    service.allow(request, WRITE)
-    return await _written(request, c.POST, _graph(request, all_graphs=True))
+    return await _written(service_of(request, WRITE), request, c.POST, _graph(request, all_graphs=True))
 
 
-async def _written(request: Request, op: str, graph: str | None) -> Response:
-    service = service_of(request)
+async def _written(service: Service, request: Request, op: str, graph: str | None) -> Response:
     try:
         choice = named_format(request.headers.get("content-type", ""))
     except OptionError:
@@ -101,15 +96,13 @@ async def _written(request: Request, op: str, graph: str | None) -> Response:
 
 
 async def delete(request: Request) -> Response:
-    service = service_of(request)
-    service.allow(request, WRITE)
+    service = service_of(request, WRITE)
     await service.worker.do(Command(c.DROP, {"graph": _graph(request)}))
     return Response(status_code=204)
 
 
 async def update(request: Request) -> Response:
-    service = service_of(request)
-    service.allow(request, WRITE)
+    service = service_of(request, WRITE)
     known_parameters(request)
     kind, data = content_type(request), await body(request, service.limits)
     if kind == _FORM:

@@ -34,8 +34,7 @@ _HEADERS = [
 
 async def subscribe(request: Request) -> Response:
     """Begins with a snapshot, or with what came behind the last event that the client has."""
-    service = service_of(request)
-    service.allow(request, READ)
+    service = service_of(request, READ)
     known_parameters(request, "last_event_id")
     if request.method == "HEAD":
         await service.worker.ask(lambda state: state.named(request.path_params["name"]))
@@ -124,7 +123,7 @@ class Subscription(Response):
             if subscriber.lagged:
                 self._service.measures.lagged.inc()
                 try:
-                    await self._begin_again()
+                    await self.begin((-1, -1))
                 except MillstreamError:
                     break  # the query is gone
                 parts += self._frames(self._first)
@@ -139,9 +138,6 @@ class Subscription(Response):
                 await self._send(send, parts)
         await self._send(send, self._frames(subscriber.take()))
         await send({"type": "http.response.body", "body": b"event: closed\ndata: {}\n\n"})
-
-    async def _begin_again(self) -> None:
-        await self.begin((-1, -1))
 
     def _frames(self, events: list[Event]) -> bytes:
         assert self._subscriber is not None

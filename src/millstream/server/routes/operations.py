@@ -12,8 +12,7 @@ from millstream.server.routes.requests import json_response, service_of
 
 
 async def metrics(request: Request) -> Response:
-    service = service_of(request)
-    service.allow(request, READ)
+    service = service_of(request, READ)
     measures, worker = service.measures, service.worker
     measures.subscribers.set(len(service.hub))
     measures.waiting.set(worker.waiting)

@@ -29,8 +29,7 @@ _TOGETHER = 20
 
 
 async def register(request: Request) -> Response:
-    service = service_of(request)
-    service.allow(request, ADMIN)
+    service = service_of(request, ADMIN)
     given = await _registration(request, service)
     text = given["text"]
     # What is wrong with it is found without holding up the engine, which finds the plan ready then.
@@ -68,8 +67,7 @@ async def _registration(request: Request, service: Service) -> dict[str, Any]:
 
 
 async def listed(request: Request) -> Response:
-    service = service_of(request)
-    service.allow(request, READ)
+    service = service_of(request, READ)
     known_parameters(request)
 
     names = await service.worker.ask(lambda state: list(state.queries))
@@ -85,16 +83,14 @@ def _some(service: Service, names: list[str], state: ServerState) -> list[dict[s
 
 
 async def one(request: Request) -> Response:
-    service = service_of(request)
-    service.allow(request, READ)
+    service = service_of(request, READ)
     known_parameters(request)
     name = request.path_params["name"]
     return json_response(await service.worker.ask(lambda state: _described(service, state.named(name))), indent=1)
 
 
 async def close(request: Request) -> Response:
-    service = service_of(request)
-    service.allow(request, ADMIN)
+    service = service_of(request, ADMIN)
     known_parameters(request)
     await service.worker.do(Command(c.CLOSE, {"name": request.path_params["name"]}))
     return Response(status_code=204)
@@ -128,8 +124,7 @@ def _described(service: Service, registered: Registered) -> dict[str, Any]:
 
 async def operators(request: Request) -> Response:
     """What each operator of a query has done; while this is asked for, where CPU time goes."""
-    service = service_of(request)
-    service.allow(request, READ)
+    service = service_of(request, READ)
     known_parameters(request)
     found = await service.watching.operators(request.path_params["name"])
     return json_response({"at_ms": int(time.time() * 1000), "operators": found})
@@ -137,8 +132,7 @@ async def operators(request: Request) -> Response:
 
 async def answers(request: Request) -> Response:
     """The answer set now, in the format that is asked for."""
-    service = service_of(request)
-    service.allow(request, READ)
+    service = service_of(request, READ)
     known_parameters(request, "format")
     name, short = request.path_params["name"], parameter(request, "format")
     if short is not None and short not in SHORT:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from starlette.requests import Request
@@ -13,11 +12,12 @@ from millstream.engine.options import checked_time, named_iri
 from millstream.server.problems import ServerError
 from millstream.server.service import Service
 
-Endpoint = Callable[[Request], Awaitable[Response]]
 
-
-def service_of(request: Request) -> Service:
+def service_of(request: Request, right: str | None = None) -> Service:
+    """The service, if the request's token has a right."""
     service: Service = request.app.state.service
+    if right is not None:
+        service.allow(request, right)
     return service
 
 
@@ -43,21 +43,21 @@ def known_parameters(request: Request, *names: str) -> None:
             raise ServerError(f"the parameter {name[:100]!r} is not known; there are {', '.join(names) or 'none'}.")
 
 
-def iri_parameter(request: Request, name: str) -> str:
-    """A parameter that is an IRI, and must be there."""
-    found = parameter(request, name)
+def iri_parameter(request: Request) -> str:
+    """The parameter `iri`, which must be there."""
+    found = parameter(request, "iri")
     if not found:
-        raise ServerError(f"the parameter {name!r} is missing: an IRI.")
-    return named_iri(found, name)
+        raise ServerError("the parameter 'iri' is missing: an IRI.")
+    return named_iri(found, "iri")
 
 
-def time_parameter(request: Request, name: str) -> int | None:
-    """A parameter in milliseconds."""
-    found = parameter(request, name)
+def time_parameter(request: Request) -> int | None:
+    """The parameter `at_ms`, in milliseconds."""
+    found = parameter(request, "at_ms")
     if found is None:
         return None
     if not found.lstrip("-").isascii() or not found.lstrip("-").isdigit() or len(found) > 20:
-        raise ServerError(f"the parameter {name!r} is a whole number of milliseconds, got {found[:40]!r}.")
+        raise ServerError(f"the parameter 'at_ms' is a whole number of milliseconds, got {found[:40]!r}.")
     return checked_time(int(found))
 
 

@@ -33,8 +33,7 @@ _DESCRIPTION = """
 
 
 async def ask(request: Request) -> Response:
-    service = service_of(request)
-    service.allow(request, READ)
+    service = service_of(request, READ)
     if request.method == "GET" and not request.query_params.keys() - {"token"}:
         return _described(request)
     given = _parameters(list(request.query_params.multi_items()))

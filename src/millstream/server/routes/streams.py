@@ -5,7 +5,6 @@ GET /streams: what came by each of them since the server started, and what was s
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from starlette.requests import Request
@@ -14,6 +13,8 @@ from starlette.responses import Response
 from millstream.errors import OptionError
 from millstream.rdf.formats import Format, named_format
 from millstream.rdf.grouping import check_element_option
+from millstream.rdf.inputs import is_compressed
+from millstream.rdf.times import now_ms
 from millstream.rdf.timing import TimeKind, parse_time_option
 from millstream.server.durable import commands as c
 from millstream.server.durable.commands import Command
@@ -33,14 +34,12 @@ from millstream.server.routes.requests import (
 from millstream.server.service import Service
 
 _PIECE = 1 << 20
-_GZIP = b"\x1f\x8b"
 _TIMED = (Format.N_QUADS, Format.TRIG, Format.JSON_LD, Format.JSON_LINES)
 _BY_LINE = (Format.N_TRIPLES, Format.N_QUADS)
 
 
 async def push(request: Request) -> Response:
-    service = service_of(request)
-    service.allow(request, WRITE)
+    service = service_of(request, WRITE)
     known_parameters(request, "iri", "at_ms", "time", "element")
     options = _options(request)
     if options.pop("by_line"):
@@ -54,8 +53,7 @@ async def push(request: Request) -> Response:
 
 
 async def listed(request: Request) -> Response:
-    service = service_of(request)
-    service.allow(request, READ)
+    service = service_of(request, READ)
     known_parameters(request)
 
     def look(state: ServerState) -> tuple[int, dict[str, list[str]]]:
@@ -85,7 +83,7 @@ def _options(request: Request) -> dict[str, Any]:
             "application/n-triples, application/ld+json, application/x-ndjson or another that docs/data.md lists.",
             status=415,
         ) from None
-    iri, at_ms = iri_parameter(request, "iri"), time_parameter(request, "at_ms")
+    iri, at_ms = iri_parameter(request), time_parameter(request)
     asked, element = parameter(request, "time"), parameter(request, "element")
     check_element_option(element)
     if at_ms is not None and asked is not None:
@@ -112,7 +110,7 @@ def _options(request: Request) -> dict[str, Any]:
 
 async def _take(service: Service, options: dict[str, Any], data: bytes) -> dict[str, Any]:
     if options["clock_ms"] is None:
-        options = {**options, "clock_ms": time.time_ns() // 1_000_000}
+        options = {**options, "clock_ms": now_ms()}
     found: dict[str, Any] = await service.worker.do(Command(c.PUSH, options, data))
     return found
 
@@ -125,7 +123,7 @@ async def _piece_by_piece(request: Request, service: Service, options: dict[str,
     together = min(_PIECE, service.limits.body_bytes // 2)
     waiting, size, begun = [], 0, False
     async for piece in pieces(request, service.limits):
-        if not begun and piece.startswith(_GZIP):
+        if not begun and is_compressed(piece):
             raise ServerError("say Content-Encoding: gzip for a body that is compressed.", status=415)
         begun = True
         waiting.append(piece)

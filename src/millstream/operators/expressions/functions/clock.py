@@ -69,4 +69,4 @@ def tz(value: Value) -> Value:
 
 def now(at_ms: int) -> Value:
     """A time in milliseconds as an xsd:dateTime in UTC."""
-    return computed(DATE_TIME, dates.at_instant(Decimal(at_ms).scaleb(-3), 0))
+    return computed(DATE_TIME, dates.at_instant(Decimal(at_ms).scaleb(-3)))

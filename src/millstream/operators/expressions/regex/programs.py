@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 
 from millstream.kernels.rows.backtracking import OPERATIONS, Backtracker
-from millstream.operators.expressions.regex.characters import Ranges, without
+from millstream.operators.expressions.regex.characters import Ranges
 from millstream.operators.expressions.regex.syntax import (
     At,
     Choice,
@@ -31,8 +30,6 @@ _LINEAR = {
     Place.WORD_EDGE: r"\b",
     Place.NO_WORD_EDGE: r"\B",
 }
-_LINES = {Place.START: "(?m:^)", Place.END: "(?m:$)"}
-_NEWLINE = ((10, 10),)
 _QUANTITIES = {(0, None): "*", (1, None): "+", (0, 1): "?"}
 _SURROGATES = 0xD800, 0xDFFF
 _MOST_ROWS = 20_000
@@ -55,27 +52,25 @@ def parts(node: Node) -> Iterator[Node]:
 # As text.
 
 
-def linear_text(node: Node, *, lines: bool = False) -> str:
+def linear_text(node: Node) -> str:
     r"""A pattern without references in the syntax of RE2.
 
-    Its `\b` and `\B` are those of ASCII, and `^` with the flag m is behind a last newline as well: see `regex`. With
-    `lines` it is a pattern for the lines of a text, each of which is a text of its own.
+    Its `\b` and `\B` are those of ASCII, and `^` with the flag m is behind a last newline as well: see `regex`.
     """
-    inner_text = partial(linear_text, lines=lines)
     match node:
         case Set(ranges):
-            return _set_text(without(ranges, _NEWLINE) if lines else ranges)
+            return _set_text(ranges)
         case At(place):
-            return _LINES.get(place, _LINEAR[place]) if lines else _LINEAR[place]
+            return _LINEAR[place]
         case Group(inner, number):
-            return f"({'' if number else '?:'}{inner_text(inner)})"
+            return f"({'' if number else '?:'}{linear_text(inner)})"
         case Repeat(inner, least, most, lazy):
             quantity = _QUANTITIES.get((least, most)) or f"{{{least},{'' if most is None else most}}}"
-            return f"(?:{inner_text(inner)}){quantity}{'?' if lazy else ''}"
+            return f"(?:{linear_text(inner)}){quantity}{'?' if lazy else ''}"
         case Sequence(inside):
-            return "".join(map(inner_text, inside))
+            return "".join(map(linear_text, inside))
         case Choice(branches):
-            return f"(?:{'|'.join(map(inner_text, branches))})"
+            return f"(?:{'|'.join(map(linear_text, branches))})"
         case Reference():
             raise ValueError("no automaton has references")
 

@@ -10,13 +10,13 @@ Both run the same parsed pattern (`regex_syntax`), and match the same texts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
 
 import re2
 
 from millstream.kernels.rows.backtracking import Backtracker, StepsSpentError
-from millstream.operators.expressions.bounds import Bounds, LimitError
+from millstream.operators.expressions.bounds import Bounds
 from millstream.operators.expressions.regex.programs import bounded_program, linear_text, parts
 from millstream.operators.expressions.regex.syntax import At, Pattern, Place, Reference, parse
 from millstream.operators.expressions.values.values import ExpressionError
@@ -25,7 +25,6 @@ _PATTERNS = 32
 """How many patterns are remembered beside those that queries spell out. They may come from data."""
 _LINEAR_BYTES = 2 << 20
 """What RE2 may use for one: its program, and the states of its automaton that it remembers."""
-_AT_ONCE = 1000
 _STEPS = 5_000_000
 _STEPS_A_CHARACTER = 50
 
@@ -66,24 +65,6 @@ class Regex:
             return self._test(text.encode(), 0)[0][0] >= 0
         return next(self._bounded_matches(text, bounds), None) is not None
 
-    def matches_of(self, texts: Sequence[str], bounds: Bounds) -> list[bool | None]:
-        """For each text whether it matches, None for an error; faster than one by one."""
-        found: list[bool | None] = []
-        for start in range(0, len(texts), _AT_ONCE):
-            some = texts[start : start + _AT_ONCE]
-            joined = "\n".join(some)
-            if len(some) == 1 or self._lines is None or joined.count("\n") != len(some) - 1 or not self._is_clear(joined):
-                found += [self._matches_or_error(text, bounds) for text in some]
-            else:
-                found += _matching_lines(self._lines, joined.encode(), len(some))
-        return found
-
-    def _matches_or_error(self, text: str, bounds: Bounds) -> bool | None:
-        try:
-            return self.matches(text, bounds)
-        except LimitError:
-            return None
-
     def replace(self, text: str, replacement: tuple[str | int, ...], bounds: Bounds) -> str:
         """The text with every match replaced by strings and groups."""
         new = [part.encode() if isinstance(part, str) else part for part in replacement]
@@ -119,17 +100,12 @@ class Regex:
         return self._linear(captures=False)
 
     @cached_property
-    def _lines(self) -> _Search | None:
-        """As `_test`, for a text of which each line is one."""
-        return self._linear(captures=False, lines=True)
-
-    @cached_property
     def _search(self) -> _Search | None:
         """As `_test`, with groups."""
         return self._linear(captures=True)
 
-    def _linear(self, *, captures: bool, lines: bool = False) -> _Search | None:
-        return None if self._has_references else _linear(linear_text(self._pattern.node, lines=lines), captures)
+    def _linear(self, *, captures: bool) -> _Search | None:
+        return None if self._has_references else _linear(linear_text(self._pattern.node), captures)
 
     @cached_property
     def _bounded(self) -> Backtracker:
@@ -168,21 +144,6 @@ def _linear(pattern: str, captures: bool) -> _Search | None:
     except re2.error:
         return None
     return lambda text, start: search(unanchored, text, start, len(text))
-
-
-def _matching_lines(search: _Search, text: bytes, count: int) -> list[bool]:
-    """Which lines match; a match is within one."""
-    found, line, at = [False] * count, 0, 0
-    while True:
-        first = search(text, at)[0][0]
-        if first < 0:
-            return found
-        line += text.count(b"\n", at, first)
-        found[line] = True
-        end = text.find(b"\n", first)
-        if end < 0:
-            return found
-        line, at = line + 1, end + 1
 
 
 def _linear_matches(search: _Search, text: bytes) -> Iterator[Spans]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from millstream.operators.expressions.values.numbers import EXACT
+from millstream.rdf.times import days_in_month, days_of_date
 
 FARTHEST_ZONE_S = 14 * 3600
 
@@ -33,7 +34,6 @@ _FORMS = {
 }
 # What a type leaves out: a leap year, and for days a month that has all of them.
 _ABSENT = {"year": "1972", "month": "12", "day": "01", "hour": "00", "minute": "00", "second": "00"}
-_MONTH_DAYS = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,39 +55,23 @@ def moment(year: int, month: int, day: int, hour: int, minute: int, second: Deci
     return Moment(year, month, day, hour, minute, second, zone, EXACT.add(Decimal(whole), second))
 
 
-def at_instant(instant_s: Decimal, zone: int | None) -> Moment:
-    """The moment of a zone at an instant of the time line."""
-    local = EXACT.add(instant_s, Decimal((zone or 0) * 60))
-    whole = int(local // 1) if local >= 0 else -int(-local // 1) - (local != local.to_integral_value())
+def at_instant(instant_s: Decimal) -> Moment:
+    """The moment of UTC at an instant of the time line."""
+    whole = int(instant_s // 1) if instant_s >= 0 else -int(-instant_s // 1) - (instant_s != instant_s.to_integral_value())
     days, rest = divmod(whole, 86400)
     year, month, day = date_of_days(days)
-    second = EXACT.add(EXACT.subtract(local, Decimal(whole)), Decimal(rest % 60))
-    return Moment(year, month, day, rest // 3600, rest // 60 % 60, second, zone, instant_s)
-
-
-# Days and civil dates, proleptic Gregorian, counted from 1970-01-01.
-
-
-def days_of_date(year: int, month: int, day: int) -> int:
-    y = year - (month <= 2)
-    era, year_of_era = divmod(y, 400)
-    day_of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
-    return era * 146097 + year_of_era * 365 + year_of_era // 4 - year_of_era // 100 + day_of_year - 719468
+    second = EXACT.add(EXACT.subtract(instant_s, Decimal(whole)), Decimal(rest % 60))
+    return Moment(year, month, day, rest // 3600, rest // 60 % 60, second, 0, instant_s)
 
 
 def date_of_days(days: int) -> tuple[int, int, int]:
+    """The civil date so many days after 1970-01-01, as `days_of_date` counts them."""
     era, day_of_era = divmod(days + 719468, 146097)
     year_of_era = (day_of_era - day_of_era // 1460 + day_of_era // 36524 - day_of_era // 146096) // 365
     day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
     m = (5 * day_of_year + 2) // 153
     month = m + 3 if m < 10 else m - 9
     return year_of_era + era * 400 + (month <= 2), month, day_of_year - (153 * m + 2) // 5 + 1
-
-
-def days_in_month(year: int, month: int) -> int:
-    if month == 2 and (year % 4 != 0 or (year % 100 == 0 and year % 400 != 0)):
-        return 28
-    return _MONTH_DAYS[month]
 
 
 # Order.
@@ -104,7 +88,8 @@ def compare(left: Moment, right: Moment) -> int | None:
 # Reading: None for what is not in the lexical space.
 
 
-def _read(form: str, lexical: str) -> Moment | None:
+def read(form: str, lexical: str) -> Moment | None:
+    """A value of a type by its name there."""
     match = _FORMS[form].fullmatch(lexical)
     if match is None or len(lexical) > 4000:
         return None
@@ -140,38 +125,6 @@ def zone_text(lexical: str) -> str:
     return found[0] if found else ""
 
 
-def read_date_time(lexical: str) -> Moment | None:
-    return _read("dateTime", lexical)
-
-
-def read_date(lexical: str) -> Moment | None:
-    return _read("date", lexical)
-
-
-def read_time(lexical: str) -> Moment | None:
-    return _read("time", lexical)
-
-
-def read_year(lexical: str) -> Moment | None:
-    return _read("gYear", lexical)
-
-
-def read_year_month(lexical: str) -> Moment | None:
-    return _read("gYearMonth", lexical)
-
-
-def read_month(lexical: str) -> Moment | None:
-    return _read("gMonth", lexical)
-
-
-def read_month_day(lexical: str) -> Moment | None:
-    return _read("gMonthDay", lexical)
-
-
-def read_day(lexical: str) -> Moment | None:
-    return _read("gDay", lexical)
-
-
 # Spelling: the canonical form of XML Schema 1.1, the zone kept.
 
 
@@ -200,33 +153,23 @@ def _clock(m: Moment) -> str:
     return f"{m.hour:02}:{m.minute:02}:{_spell_seconds(m.second)}"
 
 
-def spell_date_time(m: Moment) -> str:
-    return f"{_calendar(m)}T{_clock(m)}{spell_zone(m.zone)}"
-
-
-def spell_date(m: Moment) -> str:
-    return _calendar(m) + spell_zone(m.zone)
-
-
-def spell_time(m: Moment) -> str:
-    return _clock(m) + spell_zone(m.zone)
-
-
-def spell_year(m: Moment) -> str:
-    return _spell_year(m.year) + spell_zone(m.zone)
-
-
-def spell_year_month(m: Moment) -> str:
-    return f"{_spell_year(m.year)}-{m.month:02}{spell_zone(m.zone)}"
-
-
-def spell_month(m: Moment) -> str:
-    return f"--{m.month:02}{spell_zone(m.zone)}"
-
-
-def spell_month_day(m: Moment) -> str:
-    return f"--{m.month:02}-{m.day:02}{spell_zone(m.zone)}"
-
-
-def spell_day(m: Moment) -> str:
-    return f"---{m.day:02}{spell_zone(m.zone)}"
+def spell(form: str, m: Moment) -> str:
+    """A value of a type by its name there."""
+    match form:
+        case "dateTime":
+            text = f"{_calendar(m)}T{_clock(m)}"
+        case "date":
+            text = _calendar(m)
+        case "time":
+            text = _clock(m)
+        case "gYear":
+            text = _spell_year(m.year)
+        case "gYearMonth":
+            text = f"{_spell_year(m.year)}-{m.month:02}"
+        case "gMonth":
+            text = f"--{m.month:02}"
+        case "gMonthDay":
+            text = f"--{m.month:02}-{m.day:02}"
+        case _:
+            text = f"---{m.day:02}"
+    return text + spell_zone(m.zone)

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
-from millstream.operators.expressions.values.dates import days_of_date
 from millstream.operators.expressions.values.numbers import EXACT, spell_decimal
+from millstream.rdf.times import days_of_date
 
 _FORM = re.compile(
     r"(?P<minus>-)?P(?=.)(?:(?P<years>[0-9]+)Y)?(?:(?P<months>[0-9]+)M)?(?:(?P<days>[0-9]+)D)?"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum
+from functools import partial
 from typing import Any
 
 from millstream.kernels.emission.terms import unescaped
@@ -123,6 +124,18 @@ def _boolean(value: bool) -> str:
 
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"})
 
+_MOMENTS = {
+    "dateTime": DATE_TIME,
+    "date": DATE,
+    "time": TIME,
+    "gYear": Space.G_YEAR,
+    "gYearMonth": Space.G_YEAR_MONTH,
+    "gMonth": Space.G_MONTH,
+    "gMonthDay": Space.G_MONTH_DAY,
+    "gDay": Space.G_DAY,
+}
+"""Dates and times by the names of their types."""
+
 _SPELLING: dict[Space, Callable[[Any], str]] = {
     **dict.fromkeys(Space, _same),
     BOOLEAN: _boolean,
@@ -130,14 +143,7 @@ _SPELLING: dict[Space, Callable[[Any], str]] = {
     DECIMAL: numbers.spell_decimal,
     FLOAT: numbers.spell_float,
     DOUBLE: numbers.spell_double,
-    DATE_TIME: dates.spell_date_time,
-    DATE: dates.spell_date,
-    TIME: dates.spell_time,
-    Space.G_YEAR: dates.spell_year,
-    Space.G_YEAR_MONTH: dates.spell_year_month,
-    Space.G_MONTH: dates.spell_month,
-    Space.G_MONTH_DAY: dates.spell_month_day,
-    Space.G_DAY: dates.spell_day,
+    **{space: partial(dates.spell, form) for form, space in _MOMENTS.items()},
     DURATION: durations.spell,
 }
 
@@ -152,14 +158,7 @@ READERS: dict[str, tuple[Space, Callable[[str], Any]]] = {
     XSD + "decimal": (DECIMAL, numbers.read_decimal),
     XSD + "float": (FLOAT, numbers.read_float),
     XSD + "double": (DOUBLE, numbers.read_double),
-    XSD + "dateTime": (DATE_TIME, dates.read_date_time),
-    XSD + "date": (DATE, dates.read_date),
-    XSD + "time": (TIME, dates.read_time),
-    XSD + "gYear": (Space.G_YEAR, dates.read_year),
-    XSD + "gYearMonth": (Space.G_YEAR_MONTH, dates.read_year_month),
-    XSD + "gMonth": (Space.G_MONTH, dates.read_month),
-    XSD + "gMonthDay": (Space.G_MONTH_DAY, dates.read_month_day),
-    XSD + "gDay": (Space.G_DAY, dates.read_day),
+    **{XSD + form: (space, partial(dates.read, form)) for form, space in _MOMENTS.items()},
     XSD + "duration": (DURATION, durations.read),
     XSD + "yearMonthDuration": (DURATION, durations.read_year_month),
     XSD + "dayTimeDuration": (DURATION, durations.read_day_time),

@@ -19,7 +19,7 @@ _VALUE = StructType().add("value", BinaryType())
 _MESSAGE = Row("key", "value", "at_ms")
 
 
-class UpsertProcessor(QuietProcessor):
+class CompactingProcessor(QuietProcessor):
     """Changes of the answers of a key to the message that its topic is to hold."""
 
     def __init__(self, variables: Sequence[str], key: Sequence[str]) -> None:
@@ -52,9 +52,9 @@ class UpsertProcessor(QuietProcessor):
             yield _MESSAGE(record.key, record.value, record.at_ms)
 
 
-def upserts_of(answers: DataFrame, variables: Sequence[str], key: Sequence[str]) -> DataFrame:
+def compacted(answers: DataFrame, variables: Sequence[str], key: Sequence[str]) -> DataFrame:
     """The messages of a compacted topic, from answers as they change."""
     schema = schema_of(SCHEMA)
     grouped = answers.groupBy(*(answers[name] for name in key))
-    found = grouped.transformWithState(UpsertProcessor(variables, key), schema, "Append", "None")
+    found = grouped.transformWithState(CompactingProcessor(variables, key), schema, "Append", "None")
     return partitions_as(with_schema(found, schema), answers)

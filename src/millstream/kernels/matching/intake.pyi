@@ -1,0 +1,16 @@
+import numpy as np
+import numpy.typing as npt
+
+Column = npt.NDArray[np.int64]
+Ids = npt.NDArray[np.int64]
+
+class Intake:
+    total: int
+    def __init__(self, triples: Ids, place: Column | None = None, total: int | None = None) -> None: ...
+    def __len__(self) -> int: ...
+    @property
+    def ids(self) -> Ids: ...
+    @property
+    def triples(self) -> Ids: ...
+    @property
+    def place(self) -> Column: ...
