@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from millstream.kernels.flow.deltas import Deltas
-from millstream.kernels.relations.relation import Distinct, KeyMatcher, MatchCounter, RowCounter
+from millstream.kernels.relations.relation import Distinct, KeyMatcher, MatchCounter, RowCounter, row_hashes
 from millstream.kernels.relations.relation_join import JoinTable
 
 NONE = -1
@@ -265,6 +265,29 @@ def test_rows_with_equal_hashes_are_told_apart():
     assert len(counter.apply(rows, ones)[0]) == SO_MANY
     assert len(counter.apply(rows, -ones)[0]) == SO_MANY
     assert counter.stats["rows"] == 0
+
+
+def _different_hashes(rows):
+    assert len(np.unique(rows, axis=0)) == len(rows)
+    return len(np.unique(row_hashes(np.ascontiguousarray(rows, np.int64))))
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 5, 17, 40])
+@pytest.mark.parametrize("kind", [0, 1 << 60, 3 << 60])
+def test_rows_of_small_numbers_have_different_hashes(width, kind):
+    rows = np.unique(np.random.default_rng(width).integers(0, 60, (60_000, width)), axis=0) | kind
+    # By chance about one pair of 60,000 rows.
+    assert _different_hashes(rows) > len(rows) - 10
+
+
+def test_rows_of_equal_sums_have_different_hashes():
+    #  sums of all columns are equal, and so are sums of columns times their places
+    steps = np.arange(20_000)
+    for places in ((0, 1, 2), (3, 5, 7), (14, 15, 16), (15, 16, 17), (16, 24, 32)):
+        rows = np.zeros((len(steps), places[-1] + 1), np.int64)
+        rows[:, places[0]] = rows[:, places[2]] = steps
+        rows[:, places[1]] = 100_000 - 2 * steps
+        assert _different_hashes(rows) > len(rows) - 5
 
 
 def test_rows_of_many_keys_turn_as_their_keys_are_matched():

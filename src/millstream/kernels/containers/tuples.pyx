@@ -10,13 +10,13 @@ import cython
 import numpy as np
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from millstream.kernels.containers.agenda cimport (
     FOREVER, NEVER, Note, agenda_bytes, agenda_close, agenda_open, agenda_pop, agenda_put,
 )
 from millstream.kernels.containers.hash_index cimport (
-    Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, probe, probe_next, spread,
+    Probe, index_bytes, index_close, index_drop, index_open, index_put, probe, probe_next, words_hash,
 )
 from millstream.kernels.containers.memory cimport block_free
 from millstream.kernels.containers.records cimport record_free, record_new
@@ -51,11 +51,7 @@ cdef class TupleTable:
         return (<int64_t*>self.records.data) + number * self.stride
 
     cdef uint32_t hash(self, const int64_t* ids) noexcept nogil:
-        cdef uint64_t mixed = 0
-        cdef int i
-        for i in range(self.width):
-            mixed += spread(ids[i], i)
-        return fold(mixed)
+        return words_hash(ids, self.width)
 
     cdef int32_t find_row(self, const int64_t* wanted, uint32_t hash) noexcept nogil:
         cdef Probe found = probe(&self.index, hash)
