@@ -148,6 +148,32 @@ def test_many_rows_come_and_go_in_every_class(certain):
     assert table.stats["left"] == table.stats["right"] == 0
 
 
+@pytest.mark.parametrize("certain", [True, False])
+@pytest.mark.parametrize("keys", [1, 3])
+def test_many_rows_of_few_keys_come_and_go_in_any_order(certain, keys):
+    random, table, pairs = np.random.default_rng(keys), join(2, 2, [(1, 0)], [certain]), [(1, 0)]
+    held, before = (Counter(), Counter()), Counter()
+    for share in (0.1, 0.2, 0.5, 0.9, 0.2, 0.8, 1.0):
+        changes = []
+        for side, place in enumerate((1, 0)):
+            change = Counter()
+            for row in random.integers(0, 40, (30, 2)).tolist():
+                row[place] = NONE if not certain and random.random() < 0.1 else row[place] % keys
+                change[tuple(row)] += int(random.integers(1, 3))
+            for row in random.permutation(np.array(list(held[side]), np.int64).reshape(-1, 2)).tolist():
+                if random.random() < share:
+                    # Some lose a part of their count only.
+                    change[tuple(row)] -= held[side][tuple(row)] if random.random() < 0.8 else 1
+            held[side].update(change)
+            changes.append({row: weight for row, weight in change.items() if weight})
+        held = tuple(Counter({row: n for row, n in side.items() if n}) for side in held)
+        after = joined(*held, pairs)
+        out = feed(table, *changes)
+        assert out == {row: after[row] - before[row] for row in before | after if after[row] != before[row]}
+        assert (table.stats["left"], table.stats["right"]) == tuple(map(len, held))
+        before = after
+
+
 def test_rows_without_shared_columns_form_the_product():
     table = join(1, 1, [], [])
     left, right = {(i,): 1 for i in range(40)}, {(i,): 2 for i in range(30)}

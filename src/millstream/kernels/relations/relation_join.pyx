@@ -14,13 +14,13 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from millstream.kernels.containers.hash_index cimport prefetch
 from millstream.kernels.containers.memory cimport block_free, block_resize
-from millstream.kernels.containers.multiset cimport row_at, row_hash
+from millstream.kernels.containers.multiset cimport row_at
 from millstream.kernels.flow.change_rows cimport WEIGHT, Written, change_row, read_row
 from millstream.kernels.flow.deltas cimport check_widths
 from millstream.kernels.flow.two_sided cimport LEFT, RIGHT, TwoSided
 from millstream.kernels.relations.chains cimport (
-    FAR, NEXT_ROW, Hint, RowClass, Side, bound_columns, chain_find, class_key, key_hash, link_of, look_ahead, side_add,
-    side_bytes, side_close, side_open, side_size,
+    COUNT, NEXT_ROW, RowClass, Side, bound_columns, chain_find, class_key, look_ahead, read_key, side_add, side_bytes,
+    side_close, side_open, side_size,
 )
 
 cdef enum:
@@ -87,25 +87,28 @@ cdef class JoinTable(TwoSided):
 
     cdef void match_class(self, int which, uint64_t mask, uint32_t hash, RowClass* rows, int64_t weight) noexcept nogil:
         """Collects the pairs of the row being taken, its columns bound as in `mask`, and the rows of a class of the other
-        side."""
+        side. Its key is read and has this hash."""
         cdef Side* side = &self.sides[which]
         cdef Side* other = &self.sides[1 - which]
-        cdef int key = class_key(other, rows, mask & rows.mask)
+        cdef bint complete = mask != rows.mask
+        cdef int64_t* wanted = side.key
+        cdef int key = 0
         cdef int32_t number, following
         cdef int64_t* found
-        cdef bint complete = mask != rows.mask
-        if mask & rows.mask != mask:
-            hash = key_hash(side, side.row, mask & rows.mask)
-        number = chain_find(other, rows, key, side, side.row, hash)
+        if complete:
+            key = class_key(other, rows, mask & rows.mask)
+            wanted = side.other_key
+            hash = read_key(wanted, side, side.row, mask & rows.mask)
+        number = chain_find(rows, &rows.keys[key], wanted, hash)
         while number >= 0:
             found = row_at(&rows.rows, number)
-            following = link_of(rows, number, key)[NEXT_ROW]
+            following = (<int32_t*>(found - 1 - key))[NEXT_ROW]
             if following >= 0:
                 prefetch(row_at(&rows.rows, following))
             if which == LEFT:
-                self.put(side.row, found, complete, weight * found[other.width])
+                self.put(side.row, found, complete, weight * found[other.width + COUNT])
             else:
-                self.put(found, side.row, complete, weight * found[other.width])
+                self.put(found, side.row, complete, weight * found[other.width + COUNT])
             number = following
 
     cdef int add(self, int which, int64_t row) except -1:
@@ -115,7 +118,7 @@ cdef class JoinTable(TwoSided):
         cdef Written* given = &self.left.rows if which == LEFT else &self.right.rows
         cdef int64_t weight = given.columns[given.width + WEIGHT][row]
         cdef uint64_t mask
-        cdef Hint found = side.hints[row & (FAR - 1)]
+        cdef uint32_t hash
         cdef RowClass* rows
         cdef int i
         look_ahead(side, other, given, row)
@@ -123,15 +126,13 @@ cdef class JoinTable(TwoSided):
             return 0
         read_row(side.row, given, row)
         mask = bound_columns(side, side.row)
-        if row < FAR or not side.looks_ahead:
-            found.hash = row_hash(side.row, side.width)
-            found.key_hash = key_hash(side, side.row, mask)
-        side_add(side, mask, found.hash, found.key_hash, weight)
+        hash = read_key(side.key, side, side.row, mask)
+        side_add(side, mask, hash, weight)
         for i in range(other.class_count):
             rows = &other.classes[i]
             if rows.rows.records.live == 0 or (self.overlap and mask & rows.mask == 0):
                 continue
-            self.match_class(which, mask, found.key_hash, rows, weight)
+            self.match_class(which, mask, hash, rows, weight)
         return 0
 
     @property
