@@ -42,7 +42,6 @@ cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
 
 cdef enum:
-    RECENT = 256          # places for recent p
     SHORT = 512           # bytes
     SHOWN = 1024          # bytes of a malformed line that are told
     EXPLAINED = 1 << 20   # longer lines are not parsed again for a better reason: the other parser refuses long terms
