@@ -174,6 +174,35 @@ def test_many_rows_of_few_keys_come_and_go_in_any_order(certain, keys):
         before = after
 
 
+@pytest.mark.parametrize("certain", [True, False])
+def test_rows_that_are_replaced_by_others_of_their_key(certain):
+    random, table, pairs = np.random.default_rng(3), join(2, 2, [(0, 0)], [certain]), [(0, 0)]
+    held, before = (Counter(), Counter()), Counter()
+    for _ in range(40):
+        changes = []
+        for side in range(2):
+            change = Counter()
+            for key in range(12):
+                key = NONE if not certain and key == 11 and random.random() < 0.2 else key
+                rows = [row for row in held[side] if row[0] == key]
+                if rows and random.random() < 0.8:
+                    old = rows[random.integers(len(rows))]
+                    count = held[side][old] if random.random() < 0.8 else 1
+                    change[old] -= count
+                    if random.random() < 0.8:
+                        change[key, int(random.integers(6))] += count
+                elif random.random() < 0.5:
+                    change[key, int(random.integers(6))] += int(random.integers(1, 3))
+            held[side].update(change)
+            changes.append({row: weight for row, weight in sorted(change.items()) if weight})
+        held = tuple(Counter({row: n for row, n in side.items() if n}) for side in held)
+        after = joined(*held, pairs)
+        out = feed(table, *changes)
+        assert out == {row: after[row] - before[row] for row in before | after if after[row] != before[row]}
+        assert (table.stats["left"], table.stats["right"]) == tuple(map(len, held))
+        before = after
+
+
 def test_rows_without_shared_columns_form_the_product():
     table = join(1, 1, [], [])
     left, right = {(i,): 1 for i in range(40)}, {(i,): 2 for i in range(30)}

@@ -319,6 +319,23 @@ cdef inline void side_add(Side* side, uint64_t mask, uint32_t hash, int64_t weig
         row_leave(side, rows, number, hash)
 
 
+cdef inline int64_t* only_row(Side* side, uint64_t mask, uint32_t hash) noexcept nogil:
+    """The row whose key is that of the row being taken, which is read and has this hash; NULL if there are none or others,
+    and where more than one index finds it."""
+    cdef int known = find_class(side, mask)
+    cdef RowClass* rows
+    cdef int32_t number
+    cdef int64_t* row
+    if known < 0 or side.classes[known].key_count > 1:
+        return NULL
+    rows = &side.classes[known]
+    number = chain_find(rows, &rows.keys[0], side.key, hash)
+    if number < 0 or link_of(rows, number, 0)[NEXT_ROW] >= 0:
+        return NULL
+    row = row_at(&rows.rows, number)
+    return NULL if row[side.width + IS_INDEXED] else row
+
+
 # Hints
 
 cdef inline void fetch_record(Index* index, Multiset* rows, uint32_t hash) noexcept nogil:
