@@ -151,11 +151,11 @@ cdef class Ranking:
         cdef int32_t place, how
         cdef int i, found
         for i in range(self.level_count):
-            if i < self.key_count and x[i] != y[i]:
-                return -1 if x[i] < y[i] else 1
             place = self.levels[i].place
             if ids[place] == held[place]:
                 continue
+            if i < self.key_count and x[i] != y[i]:
+                return -1 if x[i] < y[i] else 1
             how = self.levels[i].how
             found = compare_near(ids[place], held[place])
             if found == DIFFERENT:
