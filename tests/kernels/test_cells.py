@@ -74,6 +74,52 @@ def test_cells_are_read_as_lines_of_them_are(seed):
     assert found == list(zip(*triples, range(size), strict=True))
 
 
+LEXICAL = [
+    "",
+    "1.5",
+    "x",
+    "é",
+    "a\\nb",
+    "a\\u0041",
+    "a'b",
+    "\\'",
+    "tab\there",
+    "\x7f",
+    '"',
+    '""',
+    "\\",
+    '"^^<x:d>',
+    "y" * 40,
+    "\n",
+]
+TAILS = [
+    '"',
+    '"@en',
+    '"@EN',
+    '"@en-',
+    '"^^<x:d>',
+    '"^^<x:>d',
+    '"^^<x:d',
+    '" ^^<x:d>',
+    '"^^<http://www.w3.org/2001/XMLSchema#integer>',
+]
+TAILS += ['"^^<http://www.w3.org/2001/XMLSchema#string>', '"^^', '"@', " ", '"^^<x:d> ']
+
+
+def test_a_literal_after_another_is_read_as_it_is_alone():
+    literals = ['"' + lexical + tail for tail in TAILS for lexical in LEXICAL]
+    s, p = column(["<http://a/1>"] * 2), column(["<http://a/p>"] * 2)
+    one = [(ends[:2], data) for ends, data in (s, p)]
+    dictionary = Dictionary()
+    alone = {o: read([*one, column([o])], 1, dictionary) for o in literals}
+    assert sum(found is not None for found in alone.values()) > len(literals) // 3
+    for before in literals:
+        for o in literals if alone[before] else ():
+            found = read([s, p, column([before, o])], 2, dictionary)
+            expected = alone[before] + [(*row[:3], 1) for row in alone[o]] if alone[o] else None
+            assert found == expected, (before, o)
+
+
 def test_cells_beyond_their_bytes_are_none():
     good = column(["<http://a/1>"] * 2)
     for ends in ([0, 12, 25], [0, 12, 11], [-1, 12, 24], [0, 1 << 40, 24]):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from millstream.kernels.flow.deltas import Deltas
-from millstream.kernels.relations.relation import Distinct, KeyMatcher, MatchCounter, RowCounter
+from millstream.kernels.relations.relation import Distinct, KeyMatcher, MatchCounter, RowCounter, row_hashes
 from millstream.kernels.relations.relation_join import JoinTable
 
 NONE = -1
@@ -148,6 +148,61 @@ def test_many_rows_come_and_go_in_every_class(certain):
     assert table.stats["left"] == table.stats["right"] == 0
 
 
+@pytest.mark.parametrize("certain", [True, False])
+@pytest.mark.parametrize("keys", [1, 3])
+def test_many_rows_of_few_keys_come_and_go_in_any_order(certain, keys):
+    random, table, pairs = np.random.default_rng(keys), join(2, 2, [(1, 0)], [certain]), [(1, 0)]
+    held, before = (Counter(), Counter()), Counter()
+    for share in (0.1, 0.2, 0.5, 0.9, 0.2, 0.8, 1.0):
+        changes = []
+        for side, place in enumerate((1, 0)):
+            change = Counter()
+            for row in random.integers(0, 40, (30, 2)).tolist():
+                row[place] = NONE if not certain and random.random() < 0.1 else row[place] % keys
+                change[tuple(row)] += int(random.integers(1, 3))
+            for row in random.permutation(np.array(list(held[side]), np.int64).reshape(-1, 2)).tolist():
+                if random.random() < share:
+                    # Some lose a part of their count only.
+                    change[tuple(row)] -= held[side][tuple(row)] if random.random() < 0.8 else 1
+            held[side].update(change)
+            changes.append({row: weight for row, weight in change.items() if weight})
+        held = tuple(Counter({row: n for row, n in side.items() if n}) for side in held)
+        after = joined(*held, pairs)
+        out = feed(table, *changes)
+        assert out == {row: after[row] - before[row] for row in before | after if after[row] != before[row]}
+        assert (table.stats["left"], table.stats["right"]) == tuple(map(len, held))
+        before = after
+
+
+@pytest.mark.parametrize("certain", [True, False])
+def test_rows_that_are_replaced_by_others_of_their_key(certain):
+    random, table, pairs = np.random.default_rng(3), join(2, 2, [(0, 0)], [certain]), [(0, 0)]
+    held, before = (Counter(), Counter()), Counter()
+    for _ in range(40):
+        changes = []
+        for side in range(2):
+            change = Counter()
+            for key in range(12):
+                key = NONE if not certain and key == 11 and random.random() < 0.2 else key
+                rows = [row for row in held[side] if row[0] == key]
+                if rows and random.random() < 0.8:
+                    old = rows[random.integers(len(rows))]
+                    count = held[side][old] if random.random() < 0.8 else 1
+                    change[old] -= count
+                    if random.random() < 0.8:
+                        change[key, int(random.integers(6))] += count
+                elif random.random() < 0.5:
+                    change[key, int(random.integers(6))] += int(random.integers(1, 3))
+            held[side].update(change)
+            changes.append({row: weight for row, weight in sorted(change.items()) if weight})
+        held = tuple(Counter({row: n for row, n in side.items() if n}) for side in held)
+        after = joined(*held, pairs)
+        out = feed(table, *changes)
+        assert out == {row: after[row] - before[row] for row in before | after if after[row] != before[row]}
+        assert (table.stats["left"], table.stats["right"]) == tuple(map(len, held))
+        before = after
+
+
 def test_rows_without_shared_columns_form_the_product():
     table = join(1, 1, [], [])
     left, right = {(i,): 1 for i in range(40)}, {(i,): 2 for i in range(30)}
@@ -265,6 +320,29 @@ def test_rows_with_equal_hashes_are_told_apart():
     assert len(counter.apply(rows, ones)[0]) == SO_MANY
     assert len(counter.apply(rows, -ones)[0]) == SO_MANY
     assert counter.stats["rows"] == 0
+
+
+def _different_hashes(rows):
+    assert len(np.unique(rows, axis=0)) == len(rows)
+    return len(np.unique(row_hashes(np.ascontiguousarray(rows, np.int64))))
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 5, 17, 40])
+@pytest.mark.parametrize("kind", [0, 1 << 60, 3 << 60])
+def test_rows_of_small_numbers_have_different_hashes(width, kind):
+    rows = np.unique(np.random.default_rng(width).integers(0, 60, (60_000, width)), axis=0) | kind
+    # By chance about one pair of 60,000 rows.
+    assert _different_hashes(rows) > len(rows) - 10
+
+
+def test_rows_of_equal_sums_have_different_hashes():
+    #  sums of all columns are equal, and so are sums of columns times their places
+    steps = np.arange(20_000)
+    for places in ((0, 1, 2), (3, 5, 7), (14, 15, 16), (15, 16, 17), (16, 24, 32)):
+        rows = np.zeros((len(steps), places[-1] + 1), np.int64)
+        rows[:, places[0]] = rows[:, places[2]] = steps
+        rows[:, places[1]] = 100_000 - 2 * steps
+        assert _different_hashes(rows) > len(rows) - 5
 
 
 def test_rows_of_many_keys_turn_as_their_keys_are_matched():

@@ -240,6 +240,37 @@ def test_a_column_is_compared_with_a_constant_as_row_by_row(operator: str, const
         assert applied(chain, [rows]) == model(chain, counted)
 
 
+MOMENTS = [
+    typed(text, "dateTime")
+    for text in ("2013-01-01T00:00:00", "2013-01-01T00:00:01", "2013-01-01T00:00:00Z", "2013-01-01T01:00:00+01:00", "never")
+]
+
+
+@pytest.mark.parametrize("operator", ["=", "!=", "<", ">", "<=", ">="])
+def test_two_columns_are_compared_as_row_by_row(operator: str) -> None:
+    start = Rows((A, B, C), ())
+    computed = Extend(start, D, a.Arithmetic("*", typed("1.0", "decimal"), B))
+    terms = [*NEAR, *MOMENTS, Literal("a", language="en"), Literal("b", language="de"), typed("false", "boolean")]
+    rows = [((one, other, None), 1) for one in terms for other in terms]
+    counted = Counter({tuple(None if t is None else str(t) for t in row): weight for row, weight in rows})
+    for chain in (
+        [Filter(start, a.Comparison(operator, A, B))],
+        [computed, Filter(computed, a.Comparison(operator, D, A))],
+    ):
+        assert applied(chain, [rows]) == model(chain, counted)
+
+
+@pytest.mark.parametrize("least", [-1, 3, 299, 300, 511, 900])
+def test_many_rows_are_as_each_of_them(least: int) -> None:
+    start = Rows((A, B, C), ())
+    doubled = Extend(start, D, a.Arithmetic("*", typed("2", "integer"), A))
+    filtered = Filter(doubled, a.Comparison(">", A, typed(str(least), "integer")))
+    chain = [doubled, filtered, Project(filtered, ((B, B), (D, D), (E, E), (A, A)))]
+    rows = [((typed(str(n % 700), "integer"), typed(str(n), "integer"), None), 1 + n % 3) for n in range(900)]
+    counted = Counter({tuple(None if t is None else str(t) for t in row): weight for row, weight in rows})
+    assert applied(chain, [rows]) == model(chain, counted)
+
+
 @pytest.mark.parametrize(
     ("left", "right", "quotient"),
     [

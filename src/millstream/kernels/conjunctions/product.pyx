@@ -4,14 +4,14 @@ Each part's solutions form a set with intervals, extended and ended like the con
 intersection. Nothing is combined while some part has no solution. Combinations can be many, so some are handed on at a time.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from millstream.kernels.conjunctions.parts cimport Part
 from millstream.kernels.conjunctions.time_merge cimport Rows
 from millstream.kernels.containers.agenda cimport FOREVER
 from millstream.kernels.containers.hash_index cimport (
-    Probe, fold, index_close, index_drop, index_open, index_put, index_replace, probe, probe_next, spread,
+    Probe, index_close, index_drop, index_open, index_put, index_replace, probe, probe_next, words_hash,
 )
 from millstream.kernels.containers.memory cimport block_free, block_resize
 
@@ -32,11 +32,7 @@ cdef inline int64_t* side_row(Side* side, int64_t number) noexcept nogil:
 
 
 cdef inline uint32_t side_hash(Side* side, const int64_t* values) noexcept nogil:
-    cdef uint64_t mixed = 0
-    cdef int i
-    for i in range(side.width):
-        mixed += spread(values[i], i)
-    return fold(mixed)
+    return words_hash(values, side.width)
 
 
 cdef inline int32_t side_find(Side* side, const int64_t* values, uint32_t hash) noexcept nogil:

@@ -15,14 +15,24 @@ cdef extern from *:
     /* A function that does nothing but fetch has no effect in the eyes of GCC, which leaves calls of it out: the empty
        statement is one. */
     static inline void ms_prefetch(const void *address) { __builtin_prefetch(address); __asm__ volatile(""); }
+
+    /* Odd words without a pattern, from the generator SplitMix64. */
+    static const uint64_t ms_multipliers[16] = {
+        0xE220A8397B1DCDAFULL, 0x6E789E6AA1B965F5ULL, 0x06C45D188009454FULL, 0xF88BB8A8724C81EDULL,
+        0x1B39896A51A8749BULL, 0x53CB9F0C747EA2EBULL, 0x2C829ABE1F4532E1ULL, 0xC584133AC916AB3DULL,
+        0x3EE5789041C98AC3ULL, 0xF3B8488C368CB0A7ULL, 0x657EECDD3CB13D09ULL, 0xC2D326E0055BDEF7ULL,
+        0x8621A03FE0BBDB7BULL, 0x8E1F7555983AA92FULL, 0xB54E0F1600CC4D19ULL, 0x84BB3F97971D80ABULL,
+    };
     """
     void prefetch "ms_prefetch"(const void* address) noexcept nogil
+    const uint64_t* MULTIPLIERS "ms_multipliers"
 
 cdef enum:
     SMALLEST = 16
     DRAINED = 3                 # slots drained at every change: done before the new table is full
     NEXT = 12                   # slots looked ahead while draining
     FAR_SLOTS = 1 << 12
+    KNOWN_MULTIPLIERS = 16
 
 
 cdef struct Index:
@@ -50,13 +60,26 @@ cdef inline uint64_t mix(uint64_t x) noexcept nogil:
 
 
 cdef inline uint64_t spread(int64_t value, int place) noexcept nogil:
-    """A word of a key. The hash of a key folds the sum of these, of which none waits for the one before."""
-    return (<uint64_t>value ^ (<uint64_t>value >> 32)) * (
-        <uint64_t>0x9E3779B97F4A7C15 + <uint64_t>place * <uint64_t>0xD1B54A32D192ED02)
+    """A word of a key. The hash of a key folds the sum of these, of which none waits for the one before.
+
+    The multipliers must not depend on each other: were they an arithmetic progression, keys with equal sums of their words
+    and of these times their places would share a hash, as most keys of three small numbers do.
+    """
+    cdef uint64_t multiplier = MULTIPLIERS[place] if place < KNOWN_MULTIPLIERS else mix(<uint64_t>place) | 1
+    return (<uint64_t>value ^ (<uint64_t>value >> 32)) * multiplier
 
 
 cdef inline uint32_t fold(uint64_t x) noexcept nogil:
     return <uint32_t>(((x ^ (x >> 32)) * <uint64_t>0x9E3779B97F4A7C15) >> 32)
+
+
+cdef inline uint32_t words_hash(const int64_t* words, int width) noexcept nogil:
+    """The hash of a key."""
+    cdef uint64_t mixed = 0
+    cdef int i
+    for i in range(width):
+        mixed += spread(words[i], i)
+    return fold(mixed)
 
 
 cdef inline void prefetch_slot(Index* index, uint32_t hash) noexcept nogil:

@@ -5,12 +5,12 @@
 A record has one number while it is in the table; numbers are used again. A new record has zeros behind its key.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from millstream.kernels.containers.hash_index cimport (
-    Index, Probe, fold, index_add, index_bytes, index_close, index_drop, index_open, index_put, prefetch, probe,
-    probe_next, spread,
+    Index, Probe, index_add, index_bytes, index_close, index_drop, index_open, index_put, prefetch, probe,
+    probe_next, words_hash,
 )
 from millstream.kernels.containers.memory cimport block_free
 from millstream.kernels.containers.records cimport Records, record_free, record_new, record_next
@@ -44,11 +44,7 @@ cdef inline int64_t keyed_bytes(Keyed* table) noexcept nogil:
 
 
 cdef inline uint32_t keyed_hash(Keyed* table, const int64_t* key) noexcept nogil:
-    cdef uint64_t mixed = 0
-    cdef int i
-    for i in range(table.width):
-        mixed += spread(key[i], i)
-    return fold(mixed)
+    return words_hash(key, table.width)
 
 
 cdef inline int32_t keyed_find(Keyed* table, const int64_t* key, uint32_t hash) noexcept nogil:

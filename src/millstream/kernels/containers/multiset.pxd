@@ -9,11 +9,11 @@ Links belong to whoever chains the rows; `multiset_widen` adds one in front of e
 caller enters a row when its counts become other than zero and lets it leave when they are zero again.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from millstream.kernels.containers.hash_index cimport (
-    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, probe, probe_next, spread,
+    Index, Probe, index_bytes, index_close, index_drop, index_open, index_put, probe, probe_next, words_hash,
 )
 from millstream.kernels.containers.memory cimport block_free, block_new
 from millstream.kernels.containers.records cimport Records, record_free, record_new
@@ -53,11 +53,7 @@ cdef inline int64_t* row_at(Multiset* rows, int32_t number) noexcept nogil:
 
 
 cdef inline uint32_t row_hash(int64_t* values, int width) noexcept nogil:
-    cdef uint64_t mixed = 0
-    cdef int i
-    for i in range(width):
-        mixed += spread(values[i], i)
-    return fold(mixed)
+    return words_hash(values, width)
 
 
 cdef inline bint row_equal(int64_t* a, int64_t* b, int width) noexcept nogil:

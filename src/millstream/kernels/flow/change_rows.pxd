@@ -6,35 +6,19 @@ column: those of the rows, then tick, change and weight.
 """
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy
 
-from millstream.kernels.containers.memory cimport block_free, block_new, block_resize, leading_zeros
-
-cdef extern from *:
-    int lowest_bit "__builtin_ctzll"(unsigned long long) noexcept nogil
+from millstream.kernels.containers.memory cimport block_free, block_resize
+from millstream.kernels.flow.change_sort cimport SMALL, ChangeRows, change_sort, compare_rows
 
 cdef enum:
-    SMALL = 12                  # up to so many rows are sorted by insertion
-    MANY = 512                  # from so many on, keys are packed and sorted by digits
-    MOST_PACKED = 64            # columns whose keys may be packed
-    DIGIT = 11                  # bits
     TILE = 64                   # rows that are written together
     KEPT = 1 << 18              # room for more rows than this is given back
     MORE_COLUMNS = 3
     TICK = 0                    # places of the further columns, after the width
     CHANGE = 1
     WEIGHT = 2
-
-
-cdef struct ChangeRows:
-    int width
-    int64_t stride              # values of a row: columns, weight
-    int64_t* rows
-    int32_t* order
-    int32_t* other_order
-    int64_t size
-    int64_t capacity
 
 
 cdef struct Written:
@@ -89,166 +73,6 @@ cdef inline void change_take(ChangeRows* group, const Written* rows, int64_t row
     cdef int64_t* values = change_row(group)
     read_row(values, rows, row)
     values[group.width] = rows.columns[rows.width + WEIGHT][row]
-
-
-cdef inline int change_compare(ChangeRows* group, int32_t a, int32_t b) noexcept nogil:
-    cdef int64_t* x = group.rows + a * group.stride
-    cdef int64_t* y = group.rows + b * group.stride
-    cdef int i
-    for i in range(group.width):
-        if x[i] != y[i]:
-            return -1 if x[i] < y[i] else 1
-    return 0
-
-
-cdef inline void change_sort_piece(ChangeRows* group, int32_t first, int32_t last) noexcept nogil:
-    cdef int32_t i, j, moved
-    for i in range(first + 1, last):
-        moved = group.order[i]
-        j = i
-        while j > first and change_compare(group, group.order[j - 1], moved) > 0:
-            group.order[j] = group.order[j - 1]
-            j -= 1
-        group.order[j] = moved
-
-
-cdef struct Packed:
-    # The bits in which rows of a group differ, column after column, as a number of 128.
-    uint64_t high
-    uint64_t low
-    int64_t row
-
-
-cdef inline bint group_sort_packed(ChangeRows* group) noexcept nogil:
-    """Orders a large group by its columns, digit by digit, if few enough bits tell its rows apart; whether they do."""
-    cdef uint64_t differ[MOST_PACKED]
-    cdef int shift[MOST_PACKED]
-    cdef int bits[MOST_PACKED]
-    cdef int64_t counts[1 << DIGIT]
-    cdef int64_t size = group.size, i, before, count
-    cdef int column, total = 0, at
-    cdef int64_t* row
-    cdef Packed* packed
-    cdef Packed* other
-    cdef Packed* swapped
-    cdef Packed one
-    cdef uint64_t value, mask = (1 << DIGIT) - 1
-    if group.width > MOST_PACKED:
-        return False
-    memset(differ, 0, group.width * sizeof(uint64_t))
-    for i in range(1, size):
-        row = group.rows + i * group.stride
-        for column in range(group.width):
-            differ[column] |= <uint64_t>(row[column] ^ group.rows[column])
-    for column in range(group.width):
-        bits[column] = 0
-        shift[column] = 0
-        if differ[column]:
-            shift[column] = lowest_bit(differ[column])
-            bits[column] = 64 - leading_zeros(differ[column]) - shift[column]
-        total += bits[column]
-    if total > 128:
-        return False
-    packed = <Packed*>block_new(size * sizeof(Packed))
-    other = <Packed*>block_new(size * sizeof(Packed))
-    for i in range(size):
-        row = group.rows + i * group.stride
-        one.high = one.low = 0
-        one.row = i
-        for column in range(group.width):
-            if bits[column] == 0:
-                continue
-            # The sign comes first where rows differ in it: with it flipped, bits are ordered as numbers are.
-            value = (<uint64_t>row[column] ^ (<uint64_t>1 << 63)) >> shift[column]
-            if bits[column] == 64:
-                one.high = one.low
-                one.low = value
-                continue
-            value &= (<uint64_t>1 << bits[column]) - 1
-            one.high = one.high << bits[column] | one.low >> (64 - bits[column])
-            one.low = one.low << bits[column] | value
-        packed[i] = one
-    at = 0
-    while at < total:
-        memset(counts, 0, sizeof(counts))
-        for i in range(size):
-            counts[digit_of(&packed[i], at) & mask] += 1
-        before = 0
-        for i in range(1 << DIGIT):
-            count = counts[i]
-            counts[i] = before
-            before += count
-        for i in range(size):
-            value = digit_of(&packed[i], at) & mask
-            other[counts[value]] = packed[i]
-            counts[value] += 1
-        swapped = packed
-        packed = other
-        other = swapped
-        at += DIGIT
-    for i in range(size):
-        group.order[i] = <int32_t>packed[i].row
-        if i and packed[i].low == packed[i - 1].low and packed[i].high == packed[i - 1].high:
-            group.order[i] = ~group.order[i]
-    block_free(packed, size * sizeof(Packed))
-    block_free(other, size * sizeof(Packed))
-    return True
-
-
-cdef inline uint64_t digit_of(const Packed* packed, int at) noexcept nogil:
-    """The bits of a number from a place on; more than are asked for."""
-    if at >= 64:
-        return packed.high >> (at - 64)
-    if at == 0:
-        return packed.low
-    return packed.low >> at | packed.high << (64 - at)
-
-
-cdef inline void change_sort(ChangeRows* group) noexcept nogil:
-    """Orders the group by its columns: insertion in short pieces, then merging from the bottom up; a large one by digits.
-
-    A row that is equal to the one before is there as ~row."""
-    cdef int64_t i
-    cdef int32_t row, before
-    if group.size >= MANY and group_sort_packed(group):
-        return
-    group_merge_sort(group)
-    before = group.order[0]
-    for i in range(1, group.size):
-        row = group.order[i]
-        if change_compare(group, before, row) == 0:
-            group.order[i] = ~row
-        before = row
-
-
-cdef inline void group_merge_sort(ChangeRows* group) noexcept nogil:
-    cdef int32_t size = <int32_t>group.size, piece = SMALL, first, middle, last, i, j, k
-    cdef int32_t* swapped
-    for i in range(size):
-        group.order[i] = i
-    first = 0
-    while first < size:
-        change_sort_piece(group, first, min(first + SMALL, size))
-        first += SMALL
-    while piece < size:
-        first = 0
-        while first < size:
-            middle = min(first + piece, size)
-            last = min(middle + piece, size)
-            i = first
-            j = middle
-            for k in range(first, last):
-                if i < middle and (j >= last or change_compare(group, group.order[i], group.order[j]) <= 0):
-                    group.other_order[k] = group.order[i]
-                    i += 1
-                else:
-                    group.other_order[k] = group.order[j]
-                    j += 1
-            first = last
-        swapped = group.order
-        group.order = group.other_order
-        group.other_order = swapped
-        piece *= 2
 
 
 cdef inline void written_open(Written* written, int width) noexcept nogil:
@@ -337,17 +161,45 @@ cdef inline void written_copy(Written* into, int first, const Written* given, co
     into.size = given.size
 
 
+cdef inline void change_write_few(ChangeRows* group, Written* written, int64_t tick, int64_t change) noexcept nogil:
+    """As change_write, for at most SMALL rows: each is added to an equal one, or put in its place, as it is met."""
+    cdef int64_t* order[SMALL]
+    cdef int64_t* row = group.rows
+    cdef int64_t i
+    cdef int size = 0, at, moved, found
+    for i in range(group.size):
+        at = size
+        found = 1
+        while at > 0:
+            found = compare_rows(order[at - 1], row, group.width)
+            if found <= 0:
+                break
+            at -= 1
+        if found == 0:
+            order[at - 1][group.width] += row[group.width]
+        else:
+            for moved in range(size, at, -1):
+                order[moved] = order[moved - 1]
+            order[at] = row
+            size += 1
+        row += group.stride
+    for at in range(size):
+        if order[at][group.width]:
+            write_row(written, order[at], tick, change, order[at][group.width])
+    group.size = 0
+
+
 cdef inline void change_write(ChangeRows* group, Written* written, int64_t tick, int64_t change) noexcept nogil:
     """Writes the group as one change and empties it."""
     cdef int32_t rows[TILE]
     cdef int64_t weights[TILE]
     cdef int64_t i = 0, weight, count = 0
     cdef int32_t row
-    if group.size == 1:
-        group.order[0] = 0
-    elif group.size:
-        change_sort(group)
-        written_room(written, group.size)
+    if group.size <= SMALL:
+        change_write_few(group, written, tick, change)
+        return
+    change_sort(group)
+    written_room(written, group.size)
     while i < group.size:
         row = group.order[i]
         weight = group.rows[row * group.stride + group.width]

@@ -110,14 +110,19 @@ cdef class PatternIndex:
         cdef int32_t plain = slot.first, by_s = -1, by_o = -1, least
         cdef int kinds = slot.more
         cdef Slot* other
+        if self.size + self.patterns > self.capacity:
+            self.reserve(self.patterns)
+        if kinds == PLAIN:
+            while plain >= 0:
+                self.write(row, plain, s, o)
+                plain = self.following[plain]
+            return
         if kinds & BY_S:
             other = self.find(slot.predicate, s, BY_S)
             by_s = other.first if other.predicate != -1 else -1
         if kinds & BY_O:
             other = self.find(slot.predicate, o, BY_O)
             by_o = other.first if other.predicate != -1 else -1
-        if self.size + self.patterns > self.capacity:
-            self.reserve(self.patterns)
         # Unsigned, -1 is the greatest: the least of the three heads goes first.
         while True:
             least = plain

@@ -19,8 +19,8 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from millstream.kernels.containers.hash_index cimport (
-    Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, is_far, prefetch, prefetch_slot, probe,
-    probe_next, spread,
+    Probe, index_bytes, index_close, index_drop, index_open, index_put, is_far, prefetch, prefetch_slot, probe,
+    probe_next, words_hash,
 )
 from millstream.kernels.containers.memory cimport block_free, block_resize
 from millstream.kernels.containers.ordered_tree cimport (
@@ -107,11 +107,7 @@ cdef class Ranking:
     # Finding rows
 
     cdef uint32_t hash(self, int64_t* ids) noexcept nogil:
-        cdef uint64_t mixed = 0
-        cdef int i
-        for i in range(self.width):
-            mixed += spread(ids[i], i)
-        return fold(mixed)
+        return words_hash(ids, self.width)
 
     cdef int32_t find(self, int64_t* ids, uint32_t hash) noexcept nogil:
         cdef Probe found = probe(&self.index, hash)
@@ -155,11 +151,11 @@ cdef class Ranking:
         cdef int32_t place, how
         cdef int i, found
         for i in range(self.level_count):
-            if i < self.key_count and x[i] != y[i]:
-                return -1 if x[i] < y[i] else 1
             place = self.levels[i].place
             if ids[place] == held[place]:
                 continue
+            if i < self.key_count and x[i] != y[i]:
+                return -1 if x[i] < y[i] else 1
             how = self.levels[i].how
             found = compare_near(ids[place], held[place])
             if found == DIFFERENT:

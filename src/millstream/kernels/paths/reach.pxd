@@ -21,7 +21,7 @@ Invariants
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from millstream.kernels.containers.hash_index cimport (
-    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, mix, probe, probe_next, spread,
+    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, mix, probe, probe_next, words_hash,
 )
 from millstream.kernels.containers.memory cimport block_free, block_resize
 from millstream.kernels.containers.records cimport Records, record_free, record_new
@@ -173,11 +173,7 @@ cdef inline void unchain(Link* first, int64_t bytes_each, int32_t* head, int32_t
 # Nodes
 
 cdef inline uint32_t node_hash(int64_t* ids) noexcept nogil:
-    cdef uint64_t mixed = 0
-    cdef int i
-    for i in range(MOST_TAGS + 1):
-        mixed += spread(ids[i], i)
-    return fold(mixed)
+    return words_hash(ids, MOST_TAGS + 1)
 
 
 cdef inline int32_t node_of(Reach* reach, int64_t* ids) noexcept nogil:

@@ -8,7 +8,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
 from millstream.kernels.containers.hash_index cimport (
-    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, probe, probe_next, spread,
+    Index, Probe, index_bytes, index_close, index_drop, index_open, index_put, probe, probe_next, words_hash,
 )
 from millstream.kernels.containers.memory cimport block_free
 from millstream.kernels.containers.ordered_tree cimport (
@@ -53,11 +53,7 @@ cdef inline int64_t* row_of(OrderedRows* rows, int64_t number) noexcept nogil:
 
 
 cdef inline uint32_t row_hash(OrderedRows* rows, const int64_t* ids) noexcept nogil:
-    cdef uint64_t mixed = 0
-    cdef int i
-    for i in range(rows.width):
-        mixed += spread(ids[i], i)
-    return fold(mixed)
+    return words_hash(ids, rows.width)
 
 
 cdef inline int32_t row_find(OrderedRows* rows, const int64_t* ids) noexcept nogil:

@@ -10,6 +10,7 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 
+from millstream.kernels.containers.hash_index cimport words_hash
 from millstream.kernels.containers.keyed cimport (
     Keyed, keyed_at, keyed_bytes, keyed_close, keyed_drop, keyed_get, keyed_hash, keyed_open,
 )
@@ -23,6 +24,20 @@ from millstream.kernels.flow.deltas cimport Deltas, Operator, check_widths
 from millstream.kernels.flow.two_sided cimport LEFT, RIGHT, TwoSided
 
 cnp.import_array()
+
+
+def row_hashes(const int64_t[:, ::1] rows):
+    """The hash by which tables find each row."""
+    found = np.empty(rows.shape[0], np.uint32)
+    cdef uint32_t[::1] into = found
+    cdef int width = <int>rows.shape[1]
+    cdef int64_t i
+    if width:
+        for i in range(rows.shape[0]):
+            into[i] = words_hash(&rows[i, 0], width)
+    else:
+        found[:] = words_hash(NULL, 0)
+    return found
 
 
 @cython.final

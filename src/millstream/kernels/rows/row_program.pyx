@@ -23,10 +23,10 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
 from millstream.kernels.dictionary.dictionary cimport Dictionary
-from millstream.kernels.dictionary.values cimport BOOLEAN, MAX_SCALE, TYPED, compare_scaled, is_number, kind_of, make_id, \
-    mantissa_of, scale_of
+from millstream.kernels.dictionary.values cimport BOOLEAN, INCOMPARABLE, MAX_SCALE, TYPED, compare_inlined, is_number, \
+    kind_of, make_id
 from millstream.kernels.numbers.doubles cimport double_id, read_double
-from millstream.kernels.numbers.exact cimport Number, divide_rounded
+from millstream.kernels.numbers.exact cimport divide_rounded
 from millstream.kernels.numbers.long_numbers cimport read_long_number
 from millstream.kernels.numbers.number_ids cimport MOST_SHORT, number_id, short_id, strip_zeros
 from millstream.kernels.numbers.words cimport Word, add_words, multiply_words, read_word, subtract_words, word_of_number
@@ -44,19 +44,11 @@ from millstream.kernels.rows.row_operations cimport (
     STRLEN, STRSTARTS, SUBSTR, SUBSTR_OF, SUBTRACT, TEST, UCASE, YEAR,
 )
 from millstream.kernels.rows.row_steps cimport (
-    CALCULATED, IN_WORDS, NUMERAL, ROUNDED_QUOTIENT, SHORTCUT, SKIPPED, Step, link, shorten,
+    BESIDE, CALCULATED, IN_WORDS, NUMERAL, ROUNDED_QUOTIENT, SHORTCUT, SKIPPED, Step, link, order_beside, shorten,
 )
 from millstream.kernels.rows.row_texts cimport apply_to_text, connect_texts, read_string, take_substring, text_id
 
 cnp.import_array()
-
-
-cdef inline int order_beside(int64_t term_id, const Number* number) noexcept nogil:
-    """The order of two numbers that are inside ids."""
-    cdef int64_t one = mantissa_of(term_id), other = <int64_t>number.mantissa
-    if scale_of(term_id) == number.scale:
-        return (one > other) - (one < other)
-    return compare_scaled(one, scale_of(term_id), other, number.scale)
 
 
 @cython.final
@@ -238,7 +230,7 @@ cdef class RowProgram:
         cdef Cell* top = self.stack - 1
         cdef Step* step = self.steps
         cdef Step* end = self.steps + self.steps_count
-        cdef int operation, truth
+        cdef int operation, truth, order
         cdef bint decided
         cdef int64_t term_id
         self.stored = 0
@@ -255,6 +247,12 @@ cdef class RowProgram:
                 term_id = self.value(step.argument, columns, row)
                 if is_number(term_id):
                     if not holds(step.meant, order_beside(term_id, &step.number)):
+                        return DROPPED
+                    step += SKIPPED
+            elif operation == BESIDE:
+                order = compare_inlined(self.value(step.argument, columns, row), self.value(step.other, columns, row))
+                if order != INCOMPARABLE:
+                    if not holds(step.meant, order):
                         return DROPPED
                     step += SKIPPED
             elif operation == IN_WORDS:

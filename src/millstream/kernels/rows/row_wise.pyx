@@ -3,6 +3,7 @@
 import cython
 
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 
 from millstream.kernels.aggregates.term_references cimport TermReferences, CountedTerms
 from millstream.kernels.flow.change_rows cimport (
@@ -12,6 +13,23 @@ from millstream.kernels.flow.change_rows cimport (
 from millstream.kernels.flow.deltas cimport Deltas, Operator, check_widths
 from millstream.kernels.flow.two_sided cimport same_change
 from millstream.kernels.rows.row_program cimport KEPT, RowProgram
+
+
+cdef enum:
+    BLOCK = 256                 # rows that are written together
+
+
+cdef inline void take_rows(int64_t* into, const int64_t* column, const int64_t* rows, int64_t count) noexcept nogil:
+    """Some rows of a column, in order; -1 for each without a column."""
+    cdef int64_t i
+    if column == NULL:
+        for i in range(count):
+            into[i] = -1
+    elif count and rows[count - 1] - rows[0] == count - 1:
+        memcpy(into, column + rows[0], count * sizeof(int64_t))
+    else:
+        for i in range(count):
+            into[i] = column[rows[i]]
 
 
 @cython.final
@@ -49,33 +67,45 @@ cdef class RowWise(Operator):
     def __dealloc__(self):
         change_close(&self.group)
 
-    cdef void write(self, int64_t row) noexcept nogil:
-        """Writes the columns that stay of a row, or collects them where they may be those of others too."""
+    cdef int select_rows(self, int64_t first, int64_t last) except -1:
+        """Runs the program for a block of rows; writes the columns that it computes, and then the others, each at once."""
         cdef Written* given = &self.given.rows
         cdef Written* out = &self.out.rows
-        cdef int64_t* values
+        cdef int64_t selected[BLOCK]
+        cdef int64_t* places = self.program.outputs
+        cdef int64_t size = out.size, kept = 0, row
         cdef int i
-        if self.drops:
-            values = change_row(&self.group)
+        written_room(out, last - first)
+        for row in range(first, last):
+            if self.program.run_row(given.columns, row) != KEPT:
+                continue
+            selected[kept] = row
             for i in range(out.width):
-                values[i] = self.program.output(i, given.columns, row)
-            values[out.width] = given.columns[given.width + WEIGHT][row]
-            return
-        written_room(out, 1)
+                if places[i] >= given.width:
+                    out.columns[i][size + kept] = self.program.computed[places[i] - given.width]
+            kept += 1
         for i in range(out.width):
-            out.columns[i][out.size] = self.program.output(i, given.columns, row)
+            if places[i] < given.width:
+                take_rows(out.columns[i] + size, given.columns[places[i]] if places[i] >= 0 else NULL, selected, kept)
         for i in range(MORE_COLUMNS):
-            out.columns[out.width + i][out.size] = given.columns[given.width + i][row]
-        out.size += 1
+            take_rows(out.columns[out.width + i] + size, given.columns[given.width + i], selected, kept)
+        out.size = size + kept
+        return 0
 
-    cdef int run_program(self) except -1:
+    cdef int collect_rows(self) except -1:
+        """Runs the program where rows may become equal: what it makes of a change is consolidated."""
         cdef Written* given = &self.given.rows
+        cdef int64_t* values
         cdef int64_t row
+        cdef int i
         self.group.size = 0
         for row in range(given.size):
             if self.program.run_row(given.columns, row) == KEPT:
-                self.write(row)
-            if self.drops and (row + 1 == given.size or not same_change(given, row, row + 1)):
+                values = change_row(&self.group)
+                for i in range(self.group.width):
+                    values[i] = self.program.output(i, given.columns, row)
+                values[self.group.width] = given.columns[given.width + WEIGHT][row]
+            if row + 1 == given.size or not same_change(given, row, row + 1):
                 change_write(&self.group, &self.out.rows, given.columns[given.width + TICK][row],
                             given.columns[given.width + CHANGE][row])
         return 0
@@ -89,7 +119,11 @@ cdef class RowWise(Operator):
             written_copy(out, 0, &self.given.rows, self.program.outputs)
             return 0
         self.program.made_terms = False
-        self.run_program()
+        if self.drops:
+            self.collect_rows()
+        else:
+            for row in range(0, self.given.rows.size, BLOCK):
+                self.select_rows(row, min(row + BLOCK, self.given.rows.size))
         if self.program.made_terms:
             for place, kept in self.kept:
                 for row in range(out.size):

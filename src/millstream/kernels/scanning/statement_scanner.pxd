@@ -9,6 +9,7 @@ from millstream.kernels.scanning.term_block cimport TermBlock
 
 cdef enum:
     COLUMNS = 7
+    RECENT = 256          # places for recent p
     RECENT_BYTES = 256    # longer p are not remembered
 
 cdef struct Recent:

@@ -25,7 +25,6 @@ from millstream.kernels.scanning.summary cimport Summary
 from millstream.kernels.scanning.term_block cimport TERMS, TermBlock, begin_block, give_ids, id_of, wait_for_id
 
 cdef enum:
-    RECENT = 256          # places for recent p
     LONGEST_NAME = 8 << 20  # an IRI or label: the other parser holds no longer ones, and formats must not differ
 
 
