@@ -32,6 +32,7 @@ _PARTS = {
     "footprint": "footprint",
     "scaling": "scaling",
     "hubs": "hubs",
+    "counted": "counted",
     "labelled": "labelled",
     "kafka": "kafka",
     "sharing": "sharing",

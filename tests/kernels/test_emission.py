@@ -105,6 +105,10 @@ def test_what_a_receiver_raises_is_raised_and_the_next_change_stands_alone() -> 
 def test_more_rows_than_there_is_memory_for_are_refused() -> None:
     with pytest.raises(MemoryError):
         selected(deltas_of([((1,), 0, 0, 1 << 50)], 1), APPEARS)
+    # Nor can weights add up to few rows by running over.
+    for weight in ((1 << 63) - 1, 1 << 62, -(1 << 62), -(1 << 63)):
+        with pytest.raises(MemoryError):
+            selected(deltas_of([((n,), 0, 0, weight) for n in range(4)], 1), BOTH)
 
 
 @given(st.lists(st.tuples(changes(2), st.integers(-1, 2)), max_size=6), st.integers(0, 2))

@@ -45,6 +45,15 @@ def test_a_group_is_shown_with_its_results():
     assert table.stats["groups"] == 2
 
 
+def test_counts_beyond_ids_are_terms_of_the_dictionary():
+    table = groups(1, (), [RowCounts(), Counts(operand=0)])
+    many = (1 << 58) - 1
+    found = table.run(rows([[1], [2]], [1, 2], [0, 0], [many, 1]))
+    texts = [DICTIONARY.decode(np.ascontiguousarray(column)).to_pylist() for column in found.columns.T]
+    wanted = [f'"{n}"^^<http://www.w3.org/2001/XMLSchema#integer>' for n in (0, many, many, many + 1)]
+    assert texts == [wanted[4 - len(found.columns) :]] * 2
+
+
 def test_keys_may_be_in_any_order():
     found = groups(3, (2, 0)).run(rows([[1, 2, 3], [4, 5, 6]], [0, 0], [0, 0], [1, 1]))
     assert found.columns.tolist() == [[3, 1], [6, 4]]

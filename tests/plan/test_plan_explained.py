@@ -20,9 +20,9 @@ runs as
   └─ first 3 by ?n descending: an ordered index
      └─ columns ?room ?n
         └─ ?n = ?agg1
-           └─ group by ?room: ?agg1 = COUNT(?who)
+           └─ group by ?room: ?agg1 = COUNT(*)
               └─ those without a match on ?room: a count a key
-                 ├─ conjunction 1: ?who ?room
+                 ├─ conjunction 1: ?room
                  └─ conjunction 2: ?room
 """,
     ),

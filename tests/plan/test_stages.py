@@ -102,10 +102,10 @@ def test_explain_shows_both_stages_and_why() -> None:
         "  ?b :q ?c  to one cell by ?b",
         "  cells run",
         "    sends on one part",
-        "    └─ conjunction 1: ?a",
+        "    └─ conjunction 1: no columns",
         "  a second stage runs the rest, in one bucket: a group of everything needs all rows together",
         "    columns ?n",
         "    └─ ?n = ?agg1",
-        "       └─ group by no columns: ?agg1 = COUNT(?a)",
-        "          └─ part 1 of all cells: ?a",
+        "       └─ group by no columns: ?agg1 = COUNT(*)",
+        "          └─ part 1 of all cells: no columns",
     ]

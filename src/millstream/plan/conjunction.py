@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -80,8 +81,23 @@ class Conjunction:
 
 def needed_of(plan: Conjunction) -> set[PatternVariable]:
     """The variables that are asked for once solutions are found: by the projection, and by filters that no join applies."""
-    after = (mentioned(f) for f in plan.filters if term_test(f, plan.patterns) is None)
+    parts = [{v for n in members for v in plan.patterns[n].variables} for members in plan.components]
+    tests = ((f, term_test(f, plan.patterns)) for f in plan.filters)
+    after = [mentioned(f) for f, t in tests if t is None or not any({t.left, t.right} <= part for part in parts)]
     return {*plan.projection, *(v for variables in after if len(variables) > 1 for v in variables)}
+
+
+def counted_of(plan: Conjunction) -> set[PatternVariable]:
+    """The variables of which a join counts combinations instead of telling them: branches that nobody asks for.
+
+    What is left when ends are taken off, again and again, holds the rest together: cycles, and what is asked for.
+    """
+    asked = needed_of(plan).union(*(m for f in plan.filters if len(m := mentioned(f)) > 1))
+    rest = [set(p.variables) for p in plan.patterns if len(p.variables) > 1]
+    branches = {v for variables in rest for v in variables} - asked
+    while ends := {v for v, uses in Counter(v for some in rest for v in some).items() if uses == 1} - asked:
+        rest = [left for some in rest if len(left := some - ends) > 1]
+    return branches.difference(*rest)
 
 
 def connected(patterns: Sequence[SourcedPattern], numbers: Iterable[int]) -> tuple[tuple[int, ...], ...]:

@@ -17,12 +17,13 @@ from millstream.language import algebra as a
 from millstream.language import parse_query
 from millstream.plan.compile.compiler import compiled
 from millstream.plan.compile.fresh import with_solutions
+from millstream.plan.counting import counting_solutions
 from millstream.plan.lifting import lifted
 from millstream.plan.nodes import Node
 from millstream.plan.pruning import pruned
 
 QUERY_PASSES: tuple[Callable[[a.Query], a.Query], ...] = (with_solutions,)
-PLAN_PASSES: tuple[Callable[[Node], Node], ...] = (pruned,)
+PLAN_PASSES: tuple[Callable[[Node], Node], ...] = (counting_solutions, pruned)
 
 
 def query_of(text: str, base: str | None = None, output: str | None = None) -> a.Query:

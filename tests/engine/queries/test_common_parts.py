@@ -48,7 +48,7 @@ def test_those_that_share_answer_as_in_engines_of_their_own(session: Session, cu
 SEEN = f"STREAM <{S}> [RANGE 10] {{ ?x :at ?y }} GRAPH :plan {{ ?y :on ?f }}"
 WHERE = {
     "where": f"SELECT CHANGES ?x ?y WHERE {{ {SEEN} }}",
-    "how many": f"SELECT CHANGES ?y (COUNT(?x) AS ?n) WHERE {{ {SEEN} }} GROUP BY ?y",
+    "how many": f"SELECT CHANGES ?y (COUNT(DISTINCT ?x) AS ?n) WHERE {{ {SEEN} }} GROUP BY ?y",
     "named": f"SELECT CHANGES ?x ?y ?n WHERE {{ {SEEN} OPTIONAL {{ GRAPH :plan {{ ?y :name ?n }} }} }}",
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from itertools import product
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from millstream.errors import ChangeLimitError
 from millstream.kernels.conjunctions.leaf import Leaf
 from millstream.kernels.conjunctions.parts import GroundPart, JoinPart
 from millstream.kernels.conjunctions.solution_filter import SolutionFilter
@@ -34,22 +36,27 @@ PLACES = [(0, 2), (2,), (), (2, 0, 1)]
 """Where the variables of each pattern stand in its triple: pairs, single ids, a triple without any, tuples."""
 
 
-def join_part(number: int, most: int = FOREVER) -> JoinPart:
-    """A pattern by itself."""
+def join_part(number: int, most: int = FOREVER, hidden: Collection[int] = ()) -> JoinPart:
+    """A pattern by itself, some of its variables hidden."""
     places, part = PLACES[number], JoinPart()
+    visible = [x for x in range(len(places)) if x not in hidden]
     if len(places) == 3:
-        join = IntervalJoin([(3, 0), (3, 1), (3, 2)], [0] * 3, 4, visible=[0, 1, 2], most=most)
+        join = IntervalJoin([(3, 0), (3, 1), (3, 2)], [0] * 3, 4, visible=visible, most=most)
         part.lay_out(join, {number: (0, places, TupleTable(3))})
     else:
-        join = IntervalJoin([(0, 1 if len(places) == 2 else -1)], [0], len(places), most=most)
+        join = IntervalJoin([(0, 1 if len(places) == 2 else -1)], [0], len(places), visible=visible, most=most)
         part.lay_out(join, {number: (0, places, None)})
     return part
 
 
-def flow_of(projection: list[int], bound: RowBound | None = None, **filters: Any) -> Flow:
+def flow_of(projection: list[int], bound: RowBound | None = None, hidden: Collection[int] = (), **filters: Any) -> Flow:
     """The four patterns, none of which shares a variable with another."""
     bound = bound or RowBound()
-    parts = [GroundPart() if not places else join_part(number) for number, places in enumerate(PLACES)]
+    parts: list[GroundPart | JoinPart] = []
+    at = 0
+    for number, places in enumerate(PLACES):
+        parts.append(GroundPart() if not places else join_part(number, hidden=[x - at for x in hidden]))
+        at += len(places)
     leaf = Leaf(5, parts, [(n,) for n in range(len(PLACES))], projection, bound, **filters)
     return Flow([leaf], [leaf.out], [], [leaf.out], bound)
 
@@ -141,6 +148,45 @@ def test_solutions_are_those_of_everything_recomputed(
         assert ahead <= later[0][0]
     assert listed(flow.drain(upto)[0]) == later
     assert flow.next_tick is None
+
+
+@settings(deadline=None, max_examples=150)
+@given(histories(), st.sets(st.integers(0, 5)))
+def test_solutions_that_differ_in_what_is_hidden_are_multiplied(
+    history: tuple[list[Change], list[int]], hidden: set[int]
+) -> None:
+    changes, cuts = history
+    shown = [x for x in range(6) if x not in hidden]
+    flow = flow_of(list(range(len(shown))), hidden=hidden)
+    found, begin = [], 0
+    for end in [*cuts, len(changes)]:
+        if begin < end:
+            flow.feed(arrivals(changes[begin:end], begin))
+            found += listed(flow.drain(changes[end - 1][1])[0])
+            begin = end
+    upto = changes[-1][1] + 40
+    found += listed(flow.drain(upto)[0])
+    assert found == recomputed(changes, upto, lambda row: True, shown)
+
+
+def test_products_of_what_is_hidden_cost_what_their_parts_hold() -> None:
+    flow = flow_of([], RowBound(3000), hidden=range(6))
+    rows = [(n, 1, FOREVER, 1, (i, 0, i)) for n in (2, 3, 0, 1) for i in range(1000) if n != 2 or i == 0]
+    flow.feed(arrivals(rows, 0))
+    assert sum(weight for *_, weight in listed(flow.drain(1)[0])) == 1000**3
+
+
+def test_weights_that_sums_might_not_hold_are_several_rows_or_refused() -> None:
+    leaf = Leaf(5, [GroundPart(), GroundPart()], [(0,), (1,)], [], RowBound())
+
+    def multiplied(weight: int) -> list[int]:
+        part = (np.empty((1, 0), np.int64), *(np.array([x], np.int64) for x in (0, 1, 1, FOREVER, weight)))
+        return leaf.solutions([part] * 2)[2].tolist()  # type: ignore[list-item]
+
+    assert multiplied(1 << 16) == [1 << 32]
+    assert multiplied(100_000) == [1 << 32, 1 << 32, 100_000**2 - (1 << 33)]
+    with pytest.raises(ChangeLimitError, match="rows of what comes at once"):
+        multiplied(1 << 32)
 
 
 def test_what_kernels_cannot_tell_is_asked_of_the_definition() -> None:

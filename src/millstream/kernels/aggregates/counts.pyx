@@ -7,10 +7,15 @@ from libc.stdint cimport int64_t
 from millstream.kernels.aggregates.groups cimport Accumulator, GroupTable
 from millstream.kernels.containers.growing cimport Growing, growing_close, growing_room
 from millstream.kernels.dictionary.values cimport INTEGER, make_id
+from millstream.kernels.numbers.number_ids cimport number_id
+
+cdef int64_t MOST_INLINED = <int64_t>1 << 58
 
 
-cdef inline int64_t count_id(int64_t count) noexcept nogil:
-    return make_id(INTEGER, count + (<int64_t>1 << 58))
+cdef inline int64_t count_id(GroupTable table, int64_t count) except -1:
+    if -MOST_INLINED < count < MOST_INLINED:
+        return make_id(INTEGER, count + MOST_INLINED)
+    return number_id(table.references.dictionary, count, 0, False)
 
 
 @cython.final
@@ -21,7 +26,7 @@ cdef class RowCounts(Accumulator):
         cdef int64_t event
         cdef int64_t* into = table.results(place)
         for event in range(table.event_count):
-            into[event] = count_id(table.event_rows[event])
+            into[event] = count_id(table, table.event_rows[event])
         return 0
 
 
@@ -48,6 +53,6 @@ cdef class Counts(Accumulator):
                     counts[table.slots[row]] += weights[row]
                 row += 1
             while event < table.changes[change].event_end:
-                into[event] = count_id(counts[table.event_slots[event]])
+                into[event] = count_id(table, counts[table.event_slots[event]])
                 event += 1
         return 0

@@ -84,7 +84,9 @@ cdef class Leaf(Sink):
 
     def forget_solutions(self):
         """The parts' solutions are found anew."""
-        self.product = Product([(<Part>part).found.width for part in self.parts]) if len(self.parts) > 1 else None
+        self.product = None
+        if len(self.parts) > 1:
+            self.product = Product([(<Part>part).found.width for part in self.parts], self.bound)
 
     # What happens
 
@@ -218,7 +220,7 @@ cdef class Leaf(Sink):
             into.take(&(<Part>parts[0]).found)
         else:
             if not keep:
-                product = Product([(<Part>part).found.width for part in parts])
+                product = Product([(<Part>part).found.width for part in parts], self.bound)
             product.feed(parts, into)
         size = sum(len(given[1]) for given in into.found)
         columns = np.full((self.merge.width, size), -1, np.int64)

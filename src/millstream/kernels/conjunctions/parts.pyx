@@ -20,11 +20,11 @@ from millstream.kernels.flow.deltas cimport (
     ALIKE, ARRIVAL_COLUMNS, NOW, NUMBER, OP, PATTERN, SUBJECT, UNTIL, Arrivals,
 )
 from millstream.kernels.joins.join cimport IntervalJoin
-from millstream.kernels.joins.matching cimport CHANGE as CHANGE_FOUND
-from millstream.kernels.joins.matching cimport NOW as NOW_FOUND
-from millstream.kernels.joins.matching cimport START as START_FOUND
-from millstream.kernels.joins.matching cimport UNTIL as UNTIL_FOUND
-from millstream.kernels.joins.matching cimport WEIGHT as WEIGHT_FOUND
+from millstream.kernels.joins.matcher cimport CHANGE as CHANGE_FOUND
+from millstream.kernels.joins.matcher cimport NOW as NOW_FOUND
+from millstream.kernels.joins.matcher cimport START as START_FOUND
+from millstream.kernels.joins.matcher cimport UNTIL as UNTIL_FOUND
+from millstream.kernels.joins.matcher cimport WEIGHT as WEIGHT_FOUND
 
 cnp.import_array()
 

@@ -31,6 +31,7 @@ cdef enum:
     ALWAYS_POSSIBLE = 16
     CALLED_BACK = 1 << 20
 
+cdef int64_t MOST_ROWS = <int64_t>1 << 48   # more than any memory holds
 cdef int64_t NO_TICK = -(<int64_t>1 << 62)
 cdef int64_t FIRST_OF_ALL = NO_TICK + 1     # the tick of what happens before anything else has come
 
@@ -40,7 +41,7 @@ cdef int reserve(Deltas rows, int64_t more) except -1:
     cdef void* block
     if more > MANY:
         block = NULL
-        if more < 1 << 48:
+        if more < MOST_ROWS:
             block = malloc((rows.rows.size + more) * (rows.rows.width + MORE_COLUMNS) * sizeof(int64_t))
         if block == NULL:
             raise MemoryError(f"no memory for {more} rows")
@@ -59,6 +60,9 @@ cdef int select(Deltas into, const Written* rows, int64_t first, int64_t last, i
     cdef int place
     for i in range(first, last):
         if weights[i] * sign >= 0:
+            # A sum that would not be what is written below must not be trusted.
+            if not -MOST_ROWS < weights[i] < MOST_ROWS or count >= MOST_ROWS:
+                raise MemoryError(f"no memory for {abs(<object>weights[i])} rows")
             count += abs(weights[i])
     if count == 0:
         return 0

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t
 
-from millstream.kernels.joins.matching cimport Matcher
+from millstream.kernels.joins.matcher cimport Matcher
 from millstream.kernels.joins.store cimport Store
 
 

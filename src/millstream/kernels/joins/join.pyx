@@ -3,7 +3,8 @@
 Fed with changes of its views in order, it writes for every change the matches that begin (weight 1) or end early (-1), with
 the interval in which they hold. Patterns of one variable are not views with lists but qualifications of rows
 (qualifications.pxd), for which pairs may have to wait (waiting.pxd); the rest are edges between rows (store.pxd, laid out by
-layout.pxd); a change (changes.pxd) updates these, and matches are enumerated from what changed (matching.pxd).
+layout.pxd); a change (changes.pxd) updates these, and matches are enumerated from what changed (matching.pxd), those of what
+nobody asks for counted (counting.pxd).
 
 A change of one view, at tick `now`:
 
@@ -28,9 +29,10 @@ from millstream.kernels.containers.agenda cimport LANES, NEVER, agenda_bytes, ag
 from millstream.kernels.containers.hash_index cimport index_bytes, index_close, index_open
 from millstream.kernels.containers.memory cimport CHUNK_BYTES, SHELVED, block_free, shelf_close, shelf_give
 from millstream.kernels.joins.changes cimport AHEAD, Ahead, Change, change_views, look_ahead
+from millstream.kernels.joins.counting cimport find_counted, spans_free
 from millstream.kernels.joins.filters cimport Filters, OrderTest
 from millstream.kernels.joins.layout cimport group, lay_out
-from millstream.kernels.joins.matching cimport CHANGE, MORE_COLUMNS, START, UNTIL, WEIGHT, Matcher, is_counted
+from millstream.kernels.joins.matcher cimport CHANGE, MORE_COLUMNS, START, UNTIL, WEIGHT, Matcher, Span
 from millstream.kernels.joins.qualifications cimport expire
 from millstream.kernels.joins.store cimport (
     MOST, UNIT, Edge, List, Node, Row, Store, Target, Wait, edge_at, ends_of, lists_of, node_at, row_at, trailing_zeros,
@@ -93,10 +95,7 @@ cdef class IntervalJoin:
             self.compare_ids(kind, x, y)
         for outcomes, x, y, offset in () if orders is None else np.asarray(orders, np.int64).reshape(-1, 4).tolist():
             self.compare_values(outcomes, x, y, offset)
-        self.matcher.times = 1
-        for x in range(variables):
-            if is_counted(&self.matcher, x):
-                self.matcher.counted |= self.store.incident[x]
+        find_counted(&self.matcher)
 
     cdef compare_ids(self, int kind, int x, int y):
         cdef Filters* filters = &self.matcher.filters
@@ -152,6 +151,7 @@ cdef class IntervalJoin:
         block_free(store.rows.data, store.rows.capacity * UNIT)
         block_free(store.edges.data, store.edges.capacity * sizeof(Edge))
         block_free(store.waits.data, store.waits.capacity * sizeof(Wait))
+        spans_free(&self.matcher)
         for column in range(self.matcher.width + MORE_COLUMNS):
             block_free(self.matcher.columns[column], self.matcher.capacity * sizeof(int64_t))
 
@@ -239,6 +239,8 @@ cdef class IntervalJoin:
                 views |= <uint64_t>1 << view[j]
                 others &= ~views
                 j += 1
+            if one.until < AGENDA_FOREVER:
+                self.matcher.expiring |= views
             if store.agenda.next_tick <= store.now:
                 expire(store, EXPIRED_A_ROW * (j - i))
             change_views(&self.matcher, target, views, &one)
@@ -350,5 +352,6 @@ cdef class IntervalJoin:
             "nodes": int(store.nodes.live),
             "notes": int(store.agenda.size),
             "bytes": int(size),
-            "output_bytes": int(self.matcher.capacity * sizeof(int64_t) * (self.matcher.width + MORE_COLUMNS)),
+            "output_bytes": int(self.matcher.capacity * sizeof(int64_t) * (self.matcher.width + MORE_COLUMNS)
+                                + self.matcher.span_capacity * sizeof(Span)),
         }

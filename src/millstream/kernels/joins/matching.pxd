@@ -1,105 +1,28 @@
 """Enumerates the matches through one row or one edge, straight into output columns.
 
-`at[x]` and `value[x]` are the row and the id bound to variable x, `bound` the set of bound variables, `frontier` the views
-with exactly one bound end. All matches of a call begin at `low`; `high` is the end of the intersection so far. Every entry
-is visible from the moment it was fed, so only ends count: an entry whose end is not after `low` is passed over, and one that
-is dead by now leaves the list it was met in, so that a burst of expiries is paid for once.
+`bound` is the set of bound variables (matcher.pxd has their rows and ids), `frontier` the views with exactly one bound end.
+All matches of a call begin at `low`; `high` is the end of the intersection so far. Every entry is visible from the moment
+it was fed, so only ends count: an entry whose end is not after `low` is passed over, and one that is dead by now leaves the
+list it was met in, so that a burst of expiries is paid for once.
 
 At each depth the inner view with the shortest list goes first, views that close a cycle are checked as soon as both ends are
 bound, and leaves (variables of degree 1) come last, the longest list innermost, in a tight loop. A row that lacks entries
 for any of its views is passed over. A variable's column is filled when its subtree has been written: runs of equal values,
 never row by row.
 
-A leaf that is not visible and not filtered is counted instead of enumerated where all its entries outlast the match: the row
-is written once, and its weight says how often. `times` is the product of such counts so far.
+What lies beyond a view and is not asked for is counted when it is the view's turn (counting.pxd): a match is then written
+once for each tick at which some of that ends, and its weight says how often.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
-from millstream.kernels.containers.memory cimport block_free, block_resize
-from millstream.kernels.joins.edges cimport edge_find, list_drop
-from millstream.kernels.joins.filters cimport Filters, allowed, filtered
-from millstream.kernels.joins.store cimport (
-    MOST, Edge, Entry, List, Row, Store, edge_at, lists_of, row_at, trailing_zeros,
+from millstream.kernels.joins.counting cimport MOST_COUNTED, SPANS_KEPT, count_in, counted_of, spans_free
+from millstream.kernels.joins.edges cimport edge_find
+from millstream.kernels.joins.filters cimport allowed, filtered
+from millstream.kernels.joins.matcher cimport (
+    CHANGE, MORE_COLUMNS, NOW, START, UNTIL, WEIGHT, Matcher, drop_dead, fill, fill_variable, list_at, reserve, s_is_bound,
 )
-
-cdef enum:
-    MORE_COLUMNS = 5
-    CHANGE = 0                  # places of the further columns, after those of the visible variables
-    START = 1
-    UNTIL = 2
-    WEIGHT = 3
-    NOW = 4                     # the tick of the change
-
-
-cdef struct Matcher:
-    Store* store
-    bint adaptive
-    bint lazy
-    bint silent                 # nothing is written
-    Filters filters
-    int column_of[MOST]         # of a visible variable, else -1
-    int width                   # visible variables
-    int64_t* columns[MOST + MORE_COLUMNS]
-    int64_t size
-    int64_t most                # rows; with as many or more, nothing further is looked for
-    int64_t capacity
-    uint64_t leaf               # views that lead to a leaf, from where the enumeration began
-    uint64_t counted            # views with an end that is counted
-    int64_t times
-    int32_t at[MOST]
-    int64_t value[MOST]
-
-
-cdef inline void reserve(Matcher* matcher, int64_t more) noexcept nogil:
-    cdef int64_t capacity
-    cdef int column
-    if matcher.size + more <= matcher.capacity:
-        return
-    capacity = max(matcher.size + more, matcher.capacity * 2)
-    for column in range(matcher.width + MORE_COLUMNS):
-        matcher.columns[column] = <int64_t*>block_resize(
-            matcher.columns[column], matcher.capacity * sizeof(int64_t), capacity * sizeof(int64_t))
-    matcher.capacity = capacity
-
-
-cdef inline void fill(Matcher* matcher, int column, int64_t first, int64_t value) noexcept nogil:
-    """Writes a value to a column from row `first` to the last."""
-    cdef int64_t* target = matcher.columns[column]
-    cdef int64_t i
-    for i in range(first, matcher.size):
-        target[i] = value
-
-
-cdef inline void fill_variable(Matcher* matcher, int variable, int64_t first) noexcept nogil:
-    if matcher.column_of[variable] >= 0 and first < matcher.size:
-        fill(matcher, matcher.column_of[variable], first, matcher.value[variable])
-
-
-cdef inline bint s_is_bound(Matcher* matcher, int view, uint64_t bound) noexcept nogil:
-    return (bound >> matcher.store.s_variable[view]) & 1
-
-
-cdef inline List* list_at(Matcher* matcher, int view, uint64_t bound) noexcept nogil:
-    """The list of a view at its bound end."""
-    cdef Store* store = matcher.store
-    if s_is_bound(matcher, view, bound):
-        return lists_of(row_at(store, matcher.at[store.s_variable[view]])) + store.s_slot[view]
-    return lists_of(row_at(store, matcher.at[store.o_variable[view]])) + store.o_slot[view]
-
-
-cdef inline void drop_dead(Matcher* matcher, int view, uint64_t bound, int32_t place) noexcept nogil:
-    """Takes a dead entry out of the list of a view at its bound end; its edge stays until its note."""
-    cdef Store* store = matcher.store
-    cdef bint s_side = s_is_bound(matcher, view, bound)
-    cdef List* lst = list_at(matcher, view, bound)
-    cdef Edge* edge = edge_at(store, lst.entries[place].edge)
-    if s_side:
-        edge.s.place.at = -1
-        list_drop(store, row_at(store, edge.s.place.row), lst, place, True)
-    else:
-        edge.o.place.at = -1
-        list_drop(store, row_at(store, edge.o.place.row), lst, place, False)
+from millstream.kernels.joins.store cimport Edge, Entry, List, Row, Store, edge_at, lists_of, row_at, trailing_zeros
 
 
 cdef inline int shortest(Matcher* matcher, uint64_t views, uint64_t bound) noexcept nogil:
@@ -187,92 +110,122 @@ cdef inline void write_last(Matcher* matcher, int view, uint64_t bound, int64_t 
         fill(matcher, matcher.width + WEIGHT, first, matcher.times)
 
 
-cdef inline void write_one(Matcher* matcher, int64_t high) noexcept nogil:
+cdef inline void write_row(Matcher* matcher, int64_t until, int64_t weight) noexcept nogil:
     reserve(matcher, 1)
-    matcher.columns[matcher.width + UNTIL][matcher.size] = high
-    matcher.columns[matcher.width + WEIGHT][matcher.size] = matcher.times
+    matcher.columns[matcher.width + UNTIL][matcher.size] = until
+    matcher.columns[matcher.width + WEIGHT][matcher.size] = weight
     matcher.size += 1
 
 
-cdef inline bint is_counted(Matcher* matcher, int variable) noexcept nogil:
-    """Whether it does not matter which values a variable has, but how many."""
-    return matcher.column_of[variable] < 0 and matcher.store.degree[variable] == 1 and not filtered(
-        &matcher.filters, variable)
+cdef inline void write_one(Matcher* matcher, int64_t high) noexcept nogil:
+    """A match whose variables are all bound or counted."""
+    cdef int64_t i, lasting = matcher.times
+    for i in range(matcher.span_first, matcher.span_last):
+        if matcher.spans[i].until >= high:
+            lasting += matcher.spans[i].count
+        else:
+            write_row(matcher, matcher.spans[i].until, matcher.spans[i].count)
+    if lasting:
+        write_row(matcher, high, lasting)
 
 
-cdef inline int64_t count_leaf(Matcher* matcher, int view, uint64_t bound, int64_t low, int64_t high) noexcept nogil:
-    """How many entries of a list live from `low` to `high`; -1 if one lives for a part of that."""
+cdef inline void write_counted(Matcher* matcher, int view, uint64_t bound, int64_t low, int64_t high) noexcept nogil:
+    """The last level, a leaf that is counted where nothing counted before ends sooner: a match for each run of entries that
+    end together."""
     cdef Store* store = matcher.store
     cdef bint s_side = s_is_bound(matcher, view, bound)
     cdef bint bare = ((store.o_bare if s_side else store.s_bare) >> view) & 1
     cdef List* lst = list_at(matcher, view, bound)
-    cdef int64_t until, count = 0
+    cdef int64_t until, lasting = 0, run = 0, last = low, times = matcher.times, most = MOST_COUNTED // times
+    cdef int64_t size = matcher.size
+    cdef int64_t* untils = NULL
+    cdef int64_t* weights = NULL
     cdef int32_t i = 0
+    if bare and not (matcher.expiring >> view) & 1:
+        lasting = lst.size
+        i = lst.size
     while i < lst.size:
         until = lst.entries[i].until
-        if until <= store.now and until <= low:
+        if until <= low and until <= store.now:
             drop_dead(matcher, view, bound, i)
             continue
         if not bare:
             until = min(until, row_at(store, lst.entries[i].row).until)
         i += 1
-        if until >= high:
-            count += 1
-        elif until > low:
-            return -1
-    return count
-
-
-cdef inline uint64_t count_leaves(Matcher* matcher, uint64_t frontier, uint64_t bound, int64_t low,
-                                  int64_t high) noexcept nogil:
-    """Counts the leaves of a frontier that has nothing else, as far as they can be: those left; `times` is 0 without any
-    match."""
-    cdef Store* store = matcher.store
-    cdef uint64_t views = frontier & matcher.counted
-    cdef int64_t count
-    cdef int view
-    while views:
-        view = trailing_zeros(views)
-        views &= views - 1
-        if not is_counted(matcher, store.o_variable[view] if s_is_bound(matcher, view, bound) else store.s_variable[view]):
+        if until <= low:
             continue
-        count = count_leaf(matcher, view, bound, low, high)
-        # So that sums of weights stay within 64 bits.
-        if count >= 0 and count <= (<int64_t>1 << 32) // matcher.times:
-            frontier &= ~(<uint64_t>1 << view)
-            matcher.times *= count
-            if count == 0:
-                break
-    return frontier
+        if until >= high:
+            lasting += 1
+        elif until == last and run < most:
+            run += 1
+            weights[size - 1] += times
+        else:
+            if untils == NULL:
+                reserve(matcher, lst.size - i + 1)
+                untils = matcher.columns[matcher.width + UNTIL]
+                weights = matcher.columns[matcher.width + WEIGHT]
+            untils[size] = last = until
+            weights[size] = times
+            size += 1
+            run = 1
+    matcher.size = size
+    while lasting:
+        run = min(lasting, most)
+        write_row(matcher, high, run * times)
+        lasting -= run
+
+
+cdef inline bint extend_counted(Matcher* matcher, int view, uint64_t frontier, uint64_t bound, int64_t low,
+                                int64_t high) noexcept nogil:
+    """Goes on with all but a view, what lies beyond it counted; False if that would be too many."""
+    cdef int64_t times = matcher.times, first = matcher.span_first, last = matcher.span_last, size = matcher.span_size
+    cdef bint counted = count_in(matcher, view, bound, low, high)
+    if counted and (matcher.times or matcher.span_first < matcher.span_last):
+        if matcher.times == 0:
+            # Then those that end last are the ones that last.
+            high = min(high, matcher.spans[matcher.span_first].until)
+            matcher.times = matcher.spans[matcher.span_first].count
+            matcher.span_first += 1
+        extend(matcher, frontier & ~(<uint64_t>1 << view), bound, low, high)
+    matcher.times = times
+    matcher.span_first = first
+    matcher.span_last = last
+    matcher.span_size = size
+    return counted
 
 
 cdef inline void extend(Matcher* matcher, uint64_t frontier, uint64_t bound, int64_t low, int64_t high) noexcept nogil:
     """Binds one more variable in every way and goes on."""
     cdef Store* store = matcher.store
-    cdef uint64_t inner, closed, rest
+    cdef uint64_t inner, closed, rest, counted
     cdef int view, variable
     cdef int32_t i = 0
-    cdef int64_t until, first, times
+    cdef int64_t until, first
     cdef List* lst
     cdef Row* row
     cdef Entry* entry
     cdef bint s_side, bare, tested
-    if frontier & matcher.counted and frontier & ~matcher.leaf == 0:
-        times = matcher.times
-        rest = count_leaves(matcher, frontier, bound, low, high)
-        if rest != frontier:
-            if matcher.times:
-                extend(matcher, rest, bound, low, high)
-            matcher.times = times
-            return
     if frontier == 0:
         write_one(matcher, high)
         return
-    if frontier & (frontier - 1) == 0 and frontier & matcher.leaf:
-        write_last(matcher, trailing_zeros(frontier), bound, low, high)
-        return
     inner = frontier & ~matcher.leaf
+    counted = counted_of(matcher, frontier, bound) if frontier & matcher.counted else 0
+    if not inner:
+        if counted == frontier and frontier & (frontier - 1) == 0 and matcher.span_first == matcher.span_last:
+            write_counted(matcher, trailing_zeros(frontier), bound, low, high)
+            return
+        # Those that are counted first: the others are as many rows then.
+        while counted:
+            view = shortest(matcher, counted, bound)
+            if extend_counted(matcher, view, frontier, bound, low, high):
+                return
+            counted &= ~(<uint64_t>1 << view)
+        if frontier & (frontier - 1) == 0 and matcher.span_first == matcher.span_last:
+            write_last(matcher, trailing_zeros(frontier), bound, low, high)
+            return
     view = shortest(matcher, inner if inner else frontier, bound)
+    if (counted >> view) & 1 and extend_counted(matcher, view, frontier, bound, low, high):
+        return
     s_side = s_is_bound(matcher, view, bound)
     variable = store.o_variable[view] if s_side else store.s_variable[view]
     bare = ((store.o_bare if s_side else store.s_bare) >> view) & 1
@@ -324,6 +277,8 @@ cdef inline void finish(Matcher* matcher, int64_t first, int64_t change, int64_t
         else:
             fill(matcher, matcher.width + WEIGHT, first, weight)
         fill(matcher, matcher.width + NOW, first, matcher.store.now)
+    if matcher.span_capacity > SPANS_KEPT:
+        spans_free(matcher)
 
 
 cdef inline void match_row(Matcher* matcher, int32_t number, int64_t low, int64_t high) noexcept nogil:

@@ -94,8 +94,7 @@ class ConjunctionOperator:
                 lazy=lazy,
                 adaptive=adaptive,
                 bound=self._row_bound,
-                # A product, and a join of what was joined apart, count each solution by itself.
-                needed=needed_of(plan) if len(plan.components) == 1 and not apart else None,
+                needed=needed_of(plan),
             )
             self.components.append(component)
         columns = [v for c in self.components for v in c.columns]

@@ -68,7 +68,7 @@ def compiled(query: a.Query, places: Collection[int] = ()) -> Node:
             return _asked(kept(node, tags), instances) if tags else Ask(kept(node, ()))
         case a.Form.CONSTRUCT:
             node = instances.with_template(node, query.template)
-            columns = (*tags, *query.variables, *(v for v in node.variables if v in instances.constants))
+            columns = (*tags, *_read_by(query), *(v for v in node.variables if v in instances.constants))
             return Distinct(Template(kept(node, columns), query.template, columns, tags))
         case _:
             seen = (*tags, *query.variables)
@@ -77,6 +77,14 @@ def compiled(query: a.Query, places: Collection[int] = ()) -> Node:
             keys = tuple(key for key, _ in conditions if key not in query.variables)
             node = kept(node, (*seen, *dict.fromkeys(keys)))
             return Ordered(node, conditions, len(seen))
+
+
+def _read_by(construct: a.Query) -> tuple[Variable, ...]:
+    """What of a solution says which triples a template makes: all of it, where it makes blank nodes."""
+    if any(_blanks(triple) for triple in construct.template):
+        return construct.variables
+    read = {term for t in construct.template for term in (t.subject, t.predicate, t.object)}
+    return tuple(v for v in construct.variables if v in read)
 
 
 def _asked(node: Node, instances: Instances) -> Node:

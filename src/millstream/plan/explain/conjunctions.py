@@ -16,7 +16,7 @@ from millstream.plan.conjunction import (
     Source,
     SourcedPattern,
     WindowSource,
-    needed_of,
+    counted_of,
     order_test,
     term_test,
 )
@@ -42,7 +42,7 @@ def explain_run(
         lines.append(f"  part {number}: {_shape(plan, members)}")
         lines.extend(f"    {line}" for line in _views([plan.patterns[n] for n in members], printer))
         if counted := _counted(plan, members, adaptive):
-            lines.append(f"    counted instead of listed, where none ends before the match: {', '.join(counted)}")
+            lines.append(f"    counted instead of listed: {', '.join(counted)}")
         if adaptive:
             for apart in subqueries_of(plan.patterns, members):
                 texts = " . ".join(printer.triple(plan.patterns[n].triple) for n in apart)
@@ -65,13 +65,11 @@ def explain_run(
 
 
 def _counted(plan: Conjunction, members: tuple[int, ...], adaptive: bool) -> list[str]:
-    """The variables of one pattern alone that nobody asks for; not where parts are multiplied, or some is joined apart."""
-    if len(plan.components) > 1 or (adaptive and subqueries_of(plan.patterns, members)):
-        return []
-    asked = needed_of(plan) | {v for f in plan.filters if len(mentioned(f)) > 1 for v in mentioned(f)}
-    pairs = [p.variables for p in map(plan.patterns.__getitem__, members) if len(p.variables) > 1]
-    leaves = [v for variables in pairs if len(variables) == 2 for v in variables if sum(v in p for p in pairs) == 1]
-    return [str(v) for v in leaves if v not in asked]
+    """The variables of a part that are counted, but for those that are joined apart."""
+    apart = subqueries_of(plan.patterns, members) if adaptive else ()
+    listed = {v for part in apart for n in part for v in plan.patterns[n].variables}
+    counted = counted_of(plan) - listed
+    return [str(v) for v in dict.fromkeys(v for n in members for v in plan.patterns[n].variables) if v in counted]
 
 
 def _shape(plan: Conjunction, members: tuple[int, ...]) -> str:
