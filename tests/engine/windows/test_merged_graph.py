@@ -14,7 +14,8 @@ from pyoxigraph import Variable
 from millstream.engine.windows.merged_graph import MergedGraph
 from millstream.engine.windows.window_operators import TimeOperator
 from millstream.kernels.dictionary.dictionary import Dictionary
-from millstream.kernels.matching.elements import Elements, Intake
+from millstream.kernels.matching.elements import Elements
+from millstream.kernels.matching.intake import Intake
 from millstream.kernels.matching.patterns import Patterns
 from millstream.kernels.windows.window_changes import ContentChanges
 from millstream.language.algebra import TriplePattern
