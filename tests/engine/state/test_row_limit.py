@@ -66,6 +66,16 @@ def test_leaves_of_a_star_are_counted_without_rows() -> None:
     assert emitted(again.queries[0]) == told
 
 
+def test_products_are_counted_without_rows() -> None:
+    engine = loaded(100, change_rows=5000)
+    query = engine.register(PRODUCT.replace("*", "(COUNT(*) AS ?n)"), output="changes")
+    engine.delete(nt("a p b0"))
+    engine = Engine.restore(engine.snapshot())
+    (query,) = engine.queries
+    engine.insert(nt("a q b100", "b q c"))
+    assert emitted(query) == ["0 +10000", "0 -10000", "0 +9900", "0 -9900", "0 +10098"]
+
+
 def test_filters_on_a_product_are_asked_before_rows_are_counted() -> None:
     engine = loaded(100, change_rows=5000)
     query = engine.register(PRODUCT.replace(":q ?b", ":q ?b FILTER(STR(?y) = STR(?b))"))
@@ -73,7 +83,7 @@ def test_filters_on_a_product_are_asked_before_rows_are_counted() -> None:
 
 
 def test_who_is_refused_leaves_others_of_its_plan_alone() -> None:
-    text = "PREFIX : <" + NAMESPACE + "> SELECT (COUNT(*) AS ?n) {{ ?x :{} ?y . ?a :q ?b . ?c :q ?d }}"
+    text = "PREFIX : <" + NAMESPACE + "> SELECT (COUNT(DISTINCT *) AS ?n) {{ ?x :{} ?y . ?a :q ?b . ?c :q ?d }}"
     engine = loaded(20, change_rows=5000)
     first = engine.register(text.format("none"), output="changes")
     with pytest.raises(ChangeLimitError):

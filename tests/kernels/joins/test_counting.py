@@ -135,6 +135,26 @@ def test_subtrees_of_too_many_combinations_are_several_rows(expiring):
     assert set(columns[:, 0].tolist()) == {7}
 
 
+@pytest.mark.parametrize("until", [FOREVER, 1000])
+def test_rows_that_are_reached_in_many_ways_are_counted_as_often(until):
+    #  x -- three layers of as many nodes, each with edges to all of the next
+    many = 40
+    join = IntervalJoin([(X, Y), (Y, 2), (2, 3), (3, 4)], [0] * 4, 5, visible=[X])
+    layers = [
+        Fed(view, view * 100 + a, (view + 1) * 100 + b, 0, until, 1, 0)
+        for view in (1, 2, 3)
+        for a in range(many)
+        for b in range(many)
+    ]
+    join.feed(*columns_of(layers))
+    join.feed(*columns_of([Fed(0, 7, 100, 1, until, 1, 1)]))
+    assert join.take()[4].tolist() == [many**3]
+    # What was counted before a change says nothing of what is after it.
+    join.feed(*columns_of([Fed(3, 300, 400, 2, until, -1, 2), Fed(0, 8, 100, 3, until, 1, 3)]))
+    columns, _, _, _, weight = join.take()
+    assert {x: weight[columns[:, 0] == x].sum() for x in (7, 8)} == {7: -many, 8: many**3 - many}
+
+
 def test_spans_give_their_room_back():
     #  x -- y -- (a, b): many ends of a, of which none comes before that of b
     join = IntervalJoin([(X, Y), (Y, 2), (Y, 3)], [0] * 3, 4, visible=[])

@@ -9,16 +9,18 @@ Such a count is a number of combinations that last as long as the match, and *sp
 Spans of what is being counted lie on a stack, in any order until they are settled: the last to end first, one for each tick.
 A product is taken from the last end to the first: at each tick, as many pairs end as there are more of them just before.
 
+A row can be reached in many ways, so what was counted from one, as long as nothing of it ends sooner, is kept during a call.
+
 No count is larger than MOST_COUNTED, so that sums of weights stay within 64 bits. What would be is enumerated.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport qsort
 from libc.string cimport memmove
 
-from millstream.kernels.containers.memory cimport block_free, block_resize
+from millstream.kernels.containers.memory cimport block_free, block_new, block_resize
 from millstream.kernels.joins.filters cimport filtered
-from millstream.kernels.joins.matcher cimport Matcher, Span, drop_dead, list_at, s_is_bound
+from millstream.kernels.joins.matcher cimport KnownCount, Matcher, Span, drop_dead, list_at, s_is_bound
 from millstream.kernels.joins.store cimport List, Row, Store, row_at, trailing_zeros
 
 cdef enum:
@@ -26,6 +28,8 @@ cdef enum:
     SPANS_KEPT = 1 << 12        # capacity of the stack that stays from match to match
     SPANS_FEW = 16              # sorted by insertion
     SPANS_SETTLED = 64          # spans of a subtree that are settled before there are more
+    KNOWN = 1 << 9              # counts that are kept during a call
+    LONG = 16                   # entries that are worth it, where nothing lies beyond them
 
 cdef extern from *:
     const int64_t MOST_COUNTED "((int64_t)1 << 32)"
@@ -98,6 +102,19 @@ cdef inline void spans_free(Matcher* matcher) noexcept nogil:
     block_free(matcher.spans, matcher.span_capacity * sizeof(Span))
     matcher.spans = NULL
     matcher.span_capacity = 0
+
+
+cdef inline KnownCount* known_at(Matcher* matcher, int32_t row, int view) noexcept nogil:
+    """Where a count from a row through a view is, if it is kept."""
+    cdef uint32_t mixed = (<uint32_t>row ^ (<uint32_t>view << 26)) * <uint32_t>0x9E3779B1
+    if matcher.known == NULL:
+        # Zeroed: of no call.
+        matcher.known = <KnownCount*>block_new(KNOWN * sizeof(KnownCount))
+    return matcher.known + (mixed >> 16) % KNOWN
+
+
+cdef inline void known_free(Matcher* matcher) noexcept nogil:
+    block_free(matcher.known, KNOWN * sizeof(KnownCount))
 
 
 cdef inline int later_first(const void* one, const void* other) noexcept nogil:
@@ -190,9 +207,15 @@ cdef inline int64_t count_beyond(Matcher* matcher, int view, uint64_t bound, int
     cdef List* lst = list_at(matcher, view, bound)
     cdef Row* row
     cdef int64_t until, count = 0, beyond = 1, first = matcher.span_size
-    cdef int32_t i = 0
+    cdef int32_t i = 0, near = -1
+    cdef KnownCount* known = NULL
     if bare and not (matcher.expiring >> view) & 1:
         return lst.size
+    if rest or lst.size > LONG:
+        near = matcher.at[store.s_variable[view] if s_side else store.o_variable[view]]
+        known = known_at(matcher, near, view)
+        if known.call == matcher.call and known.row == near and known.view == view and known.until >= high:
+            return known.count
     while i < lst.size:
         until = lst.entries[i].until
         if until <= low:
@@ -223,7 +246,13 @@ cdef inline int64_t count_beyond(Matcher* matcher, int view, uint64_t bound, int
                 matcher.spans[matcher.span_size - 1].count += beyond
             else:
                 span_push(matcher, until, beyond)
-    if rest and matcher.span_size - first > SPANS_SETTLED:
+    if known != NULL and matcher.span_size == first:
+        known.call = matcher.call
+        known.until = high
+        known.count = count
+        known.row = near
+        known.view = view
+    elif rest and matcher.span_size - first > SPANS_SETTLED:
         settle(matcher, first)
     return count
 

@@ -29,7 +29,7 @@ from millstream.kernels.containers.agenda cimport LANES, NEVER, agenda_bytes, ag
 from millstream.kernels.containers.hash_index cimport index_bytes, index_close, index_open
 from millstream.kernels.containers.memory cimport CHUNK_BYTES, SHELVED, block_free, shelf_close, shelf_give
 from millstream.kernels.joins.changes cimport AHEAD, Ahead, Change, change_views, look_ahead
-from millstream.kernels.joins.counting cimport find_counted, spans_free
+from millstream.kernels.joins.counting cimport find_counted, known_free, spans_free
 from millstream.kernels.joins.filters cimport Filters, OrderTest
 from millstream.kernels.joins.layout cimport group, lay_out
 from millstream.kernels.joins.matcher cimport CHANGE, MORE_COLUMNS, START, UNTIL, WEIGHT, Matcher, Span
@@ -152,6 +152,7 @@ cdef class IntervalJoin:
         block_free(store.edges.data, store.edges.capacity * sizeof(Edge))
         block_free(store.waits.data, store.waits.capacity * sizeof(Wait))
         spans_free(&self.matcher)
+        known_free(&self.matcher)
         for column in range(self.matcher.width + MORE_COLUMNS):
             block_free(self.matcher.columns[column], self.matcher.capacity * sizeof(int64_t))
 

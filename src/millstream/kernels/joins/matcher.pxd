@@ -25,6 +25,14 @@ cdef struct Span:
     int64_t count               # how many end then
 
 
+cdef struct KnownCount:
+    uint64_t call               # during which it was counted
+    int64_t until
+    int64_t count               # of those that last until then, no other
+    int32_t row
+    int32_t view
+
+
 cdef struct Matcher:
     Store* store
     bint adaptive
@@ -48,6 +56,8 @@ cdef struct Matcher:
     Span* spans                 # a stack
     int64_t span_size
     int64_t span_capacity
+    KnownCount* known           # by row and view, the latest at each place
+    uint64_t call               # counts the rows and edges whose matches were looked for
     int32_t at[MOST]
     int64_t value[MOST]
 

@@ -289,6 +289,7 @@ cdef inline void match_row(Matcher* matcher, int32_t number, int64_t low, int64_
     cdef int64_t first = matcher.size
     if low >= high or row.filled < store.degree[variable] or (matcher.lazy and store.empty_views):
         return
+    matcher.call += 1
     matcher.at[variable] = number
     matcher.value[variable] = row.id
     # From a leaf, its own view leads inwards.
@@ -313,6 +314,7 @@ cdef inline void match_edge(Matcher* matcher, int view, int64_t s, int64_t o, in
     cdef int64_t first = matcher.size
     if matcher.lazy and store.empty_views > (store.held[view] == 0):
         return
+    matcher.call += 1
     if (store.s_bare >> view) & 1:
         matcher.value[x] = s
     else:
