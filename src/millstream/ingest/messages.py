@@ -11,7 +11,6 @@ unless its reader says otherwise; where nobody takes what is set aside, the mess
 from __future__ import annotations
 
 import base64
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -77,7 +76,9 @@ class Lane:
 
     def scope(self, offset: int) -> str:
         """What names a message's blank nodes: the same whenever it is read, and no other message's."""
-        topic = hashlib.blake2b(self.topic.encode("utf-8", "replace"), digest_size=6).hexdigest()
+        from hashlib import blake2b  # OpenSSL with it, which who reads no messages has no use for
+
+        topic = blake2b(self.topic.encode("utf-8", "replace"), digest_size=6).hexdigest()
         return f"k{self.prefix}{topic}p{self.partition}o{offset}x"
 
 
