@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,13 @@ from millstream.rdf.timing import TimeKind, TimeOption
 TIMES = "timestamp, header:NAME, prov, predicate:<iri>"
 CONTENT_TYPE = "content-type"
 Headers = Sequence[tuple[str, bytes | None]]
+
+
+@cache
+def _digest(topic: str) -> str:
+    from hashlib import blake2b  # OpenSSL with it, which who reads no messages has no use for
+
+    return blake2b(topic.encode("utf-8", "replace"), digest_size=6).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +84,7 @@ class Lane:
 
     def scope(self, offset: int) -> str:
         """What names a message's blank nodes: the same whenever it is read, and no other message's."""
-        from hashlib import blake2b  # OpenSSL with it, which who reads no messages has no use for
-
-        topic = blake2b(self.topic.encode("utf-8", "replace"), digest_size=6).hexdigest()
-        return f"k{self.prefix}{topic}p{self.partition}o{offset}x"
+        return f"k{self.prefix}{_digest(self.topic)}p{self.partition}o{offset}x"
 
 
 @dataclass(slots=True, eq=False)
