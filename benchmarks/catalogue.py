@@ -33,6 +33,7 @@ _PARTS = {
     "scaling": "scaling",
     "hubs": "hubs",
     "counted": "counted",
+    "registering": "registering",
     "labelled": "labelled",
     "kafka": "kafka",
     "sharing": "sharing",
