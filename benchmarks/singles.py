@@ -1,7 +1,7 @@
 """Single calls: what one `push` of a triple, and one `insert` or `delete`, costs queries of all kinds.
 
 Sensors send readings, a graph says in which room each is. The window is full before anything is timed, and answers are taken
-after all calls.
+after every hundred calls, which is timed by itself. A unit is what pyoxigraph takes to parse the same line.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from __future__ import annotations
 import gc
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+import pyoxigraph as ox
+
 import millstream as ms
-from benchmarks.report import Cell, Part, Progress, Table
+from benchmarks.report import Cell, Part, Progress, Table, at_most
 from benchmarks.timing import Effort, apart
 
 ABOUT = "One `push`, `insert` or `delete` of one triple at a time, by what the query has; CPU time."
@@ -21,7 +23,13 @@ NAMESPACE = "http://example.org/"
 STREAM = f"{NAMESPACE}s"
 SENSORS = 50
 EVERY_MS = 10
+TOGETHER = 100
+"""Calls after which answers are taken."""
+NOTHING, CONJUNCTION, OTHERWISE, AN_ANSWER = 0.5, 1.0, 3.0, 0.5
+"""Units that a push may take where nothing matches, of a conjunction and of anything else; and an answer that is taken."""
+CONJUNCTIONS = ("a window", "filter")
 QUERIES = {
+    "nothing matches": "SELECT CHANGES * { STREAM :s [RANGE 10s] { ?x :hides ?n } ?x :within ?room }",
     "a window": "SELECT CHANGES * { STREAM :s [RANGE 10s] { ?x :shows ?n } ?x :in ?room }",
     "filter": "SELECT CHANGES * { STREAM :s [RANGE 10s] { ?x :shows ?n } ?x :in ?room FILTER (?n > 900) }",
     "steps": "SELECT CHANGES * { STREAM :s [RANGE 10s STEP 1s] { ?x :shows ?n } ?x :in ?room }",
@@ -46,27 +54,64 @@ class Size:
 SIZES: dict[Effort, Size] = {"smoke": Size(200, 1), "quick": Size(2_000, 3), "full": Size(20_000, 5)}
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Microseconds of a call, of parsing its line, and of taking an answer; answers a call."""
+
+    call: float
+    unit: float
+    answer: float | None
+    answers: float
+
+
 def run(effort: Effort, progress: Progress) -> Part:
     size, part = SIZES[effort], Part("singles", ABOUT)
     progress.expect(len(QUERIES))
     rows: list[list[Cell]] = []
+    taken: list[float] = []
     for name in QUERIES:
         progress(name)
-        found = [apart(effort, measure, name, size.calls) for _ in range(size.rounds)]
-        pushes, answers, changes, moved = zip(*found, strict=True)
-        assert len(set(answers)) == 1 == len(set(moved)), f"{name}: other answers in another round"
-        rows.append([name, statistics.median(pushes), answers[0], statistics.median(changes), moved[0]])
-    columns = ("query", "us a push", "answers a push", "us an edit", "answers an edit")
+        rounds = [apart(effort, measure, name, size.calls) for _ in range(size.rounds)]
+        pushes, edits = ([one[place] for one in rounds] for place in (0, 1))
+        assert len({(push.answers, edit.answers) for push, edit in rounds}) == 1, f"{name}: other answers in another round"
+        push = statistics.median(one.call / one.unit for one in pushes)
+        rows.append([name, _middle(one.call for one in pushes), push, pushes[0].answers])
+        rows[-1] += [_middle(one.call for one in edits), _middle(one.call / one.unit for one in edits), edits[0].answers]
+        most = NOTHING if name == "nothing matches" else CONJUNCTION if name in CONJUNCTIONS else OTHERWISE
+        part.targets.append(at_most(f"a push, {name}", most, push, " units"))
+        if pushes[0].answers >= 1:
+            units = _middle(one.answer / one.unit for one in pushes if one.answer)
+            taken.append(units)
+            rows[-1] += [_middle(one.answer for one in pushes if one.answer), units]
+        else:
+            rows[-1] += [None, None]
+    part.targets.append(at_most("an answer that is taken", AN_ANSWER, max(taken), " units"))
+    columns = (
+        "query",
+        "us a push",
+        "units",
+        "answers a push",
+        "us an edit",
+        "units",
+        "answers an edit",
+        "us to take an answer",
+        "units",
+    )
     notes = [
         f"medians of {size.rounds} rounds of {size.calls:,} calls, {SENSORS} sensors, a reading each {EVERY_MS} ms",
         "an edit takes a sensor's room away or gives it another, in turns",
+        f"a unit: pyoxigraph parses the same line; answers are taken after every {TOGETHER} calls, that time is apart",
     ]
     part.tables.append(Table(f"{SENSORS} sensors, a window of {10_000 // EVERY_MS:,} readings", columns, rows, notes))
     return part
 
 
-def measure(name: str, calls: int) -> tuple[float, float, float, float]:
-    """Microseconds and answers of a push, and of an edit of the graph."""
+def _middle(values: Iterable[float]) -> float:
+    return statistics.median(list(values))
+
+
+def measure(name: str, calls: int) -> tuple[Spent, Spent]:
+    """What pushes cost, and edits of the graph."""
     engine = ms.Engine()
     query = engine.register(f"PREFIX : <{NAMESPACE}> {QUERIES[name]}")
     for sensor in range(SENSORS):
@@ -74,26 +119,39 @@ def measure(name: str, calls: int) -> tuple[float, float, float, float]:
     for number in range(1000):
         engine.push(STREAM, _reading(number), at_ms=number * EVERY_MS)
     query.take()
-    push = _timed(lambda number: engine.push(STREAM, _reading(number), at_ms=number * EVERY_MS), 1000, 1000 + calls)
-    pushed = len(query.take())
-
-    def edit(number: int) -> None:
+    readings = [_reading(number) for number in range(1000, 1000 + calls)]
+    pushes = _timed(query, readings, lambda number: engine.push(STREAM, readings[number], (1000 + number) * EVERY_MS))
+    places = []
+    for number in range(calls):
         sensor, turn = number // 2 % SENSORS, number // 2 // SENSORS
-        if number % 2:
-            engine.insert(_place(sensor, (sensor + turn + 1) % 5))
-        else:
-            engine.delete(_place(sensor, (sensor + turn) % 5))
-
-    changed = _timed(edit, 0, calls)
-    return push, pushed / calls, changed, len(query.take()) / calls
+        places.append(_place(sensor, (sensor + turn + number % 2) % 5))
+    edits = _timed(
+        query, places, lambda number: engine.insert(places[number]) if number % 2 else engine.delete(places[number])
+    )
+    return pushes, edits
 
 
-def _timed(call: Callable[[int], None], first: int, end: int) -> float:
+def _timed(query: ms.ContinuousQuery, lines: Sequence[str], call: Callable[[int], object]) -> Spent:
+    """The calls, and parsing of their lines in turns with them."""
+    calling = parsing = taking = 0.0
+    answers = 0
     gc.collect()
-    began = time.process_time()
-    for number in range(first, end):
-        call(number)
-    return (time.process_time() - began) / (end - first) * 1e6
+    for first in range(0, len(lines), TOGETHER):
+        some = range(first, min(first + TOGETHER, len(lines)))
+        began = time.process_time()
+        for number in some:
+            call(number)
+        called = time.process_time()
+        answers += len(query.take())
+        took = time.process_time()
+        for number in some:
+            list(ox.parse(lines[number], format=ox.RdfFormat.N_TRIPLES))
+        parsing += time.process_time() - took
+        calling += called - began
+        taking += took - called
+    count = len(lines)
+    a_call, a_unit = calling / count * 1e6, parsing / count * 1e6
+    return Spent(a_call, a_unit, taking / answers * 1e6 if answers else None, answers / count)
 
 
 def _reading(number: int) -> str:
