@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+from dataclasses import fields
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,7 +49,7 @@ def test_the_commands_of_the_page_give_what_is_shown(tmp_path: Path) -> None:
 
 def test_all_limits_and_settings_are_documented() -> None:
     page = OPERATE.read_text("utf-8")
-    for name in (*ServerLimits.__dataclass_fields__, *_PLAIN):
+    for name in (*(field.name for field in fields(ServerLimits)), *_PLAIN):
         assert f"`{name}`" in page, name
 
 
