@@ -11,6 +11,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import pyoxigraph as ox
 
@@ -43,6 +44,8 @@ QUERIES = {
     "an event": "SELECT CHANGES * { STREAM :s [EVENT] { ?x :shows ?n } ?x :in ?room }",
     "any predicate": "SELECT CHANGES * { STREAM :s [RANGE 10s] { ?x ?p ?n } ?x :in ?room }",
 }
+
+Call: TypeAlias = tuple[Callable[..., object], tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,37 +122,36 @@ def measure(name: str, calls: int) -> tuple[Spent, Spent]:
     for number in range(1000):
         engine.push(STREAM, _reading(number), at_ms=number * EVERY_MS)
     query.take()
-    readings = [_reading(number) for number in range(1000, 1000 + calls)]
-    pushes = _timed(query, readings, lambda number: engine.push(STREAM, readings[number], (1000 + number) * EVERY_MS))
-    places = []
+    later = range(1000, 1000 + calls)
+    pushes = _timed(query, [(engine.push, (STREAM, _reading(number), number * EVERY_MS)) for number in later])
+    edits: list[Call] = []
     for number in range(calls):
         sensor, turn = number // 2 % SENSORS, number // 2 // SENSORS
-        places.append(_place(sensor, (sensor + turn + number % 2) % 5))
-    edits = _timed(
-        query, places, lambda number: engine.insert(places[number]) if number % 2 else engine.delete(places[number])
-    )
-    return pushes, edits
+        place = _place(sensor, (sensor + turn + number % 2) % 5)
+        edits.append((engine.insert if number % 2 else engine.delete, (place,)))
+    return pushes, _timed(query, edits)
 
 
-def _timed(query: ms.ContinuousQuery, lines: Sequence[str], call: Callable[[int], object]) -> Spent:
+def _timed(query: ms.ContinuousQuery, calls: Sequence[Call]) -> Spent:
     """The calls, and parsing of their lines in turns with them."""
     calling = parsing = taking = 0.0
     answers = 0
     gc.collect()
-    for first in range(0, len(lines), TOGETHER):
-        some = range(first, min(first + TOGETHER, len(lines)))
+    for first in range(0, len(calls), TOGETHER):
+        some = calls[first : first + TOGETHER]
+        lines = [text for _, given in some for text in given if isinstance(text, str) and text != STREAM]
         began = time.process_time()
-        for number in some:
-            call(number)
+        for call, given in some:
+            call(*given)
         called = time.process_time()
         answers += len(query.take())
         took = time.process_time()
-        for number in some:
-            list(ox.parse(lines[number], format=ox.RdfFormat.N_TRIPLES))
+        for line in lines:
+            list(ox.parse(line, format=ox.RdfFormat.N_TRIPLES))
         parsing += time.process_time() - took
         calling += called - began
         taking += took - called
-    count = len(lines)
+    count = len(calls)
     a_call, a_unit = calling / count * 1e6, parsing / count * 1e6
     return Spent(a_call, a_unit, taking / answers * 1e6 if answers else None, answers / count)
 

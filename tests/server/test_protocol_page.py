@@ -6,9 +6,9 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import fields
 import tomllib
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import httpx
