@@ -36,7 +36,7 @@ class Size:
 SIZES: dict[Effort, Size] = {
     "smoke": Size((2, 4), 4, 3, 1),
     "quick": Size((10, 30, 100, 300), 100, 20, 3),
-    "full": Size((10, 30, 100, 300, 1_000), 300, 50, 5),
+    "full": Size((10, 30, 100, 300, 1_000), 100, 50, 5),
 }
 BEYOND = "?h <http://example.org/p> ?b . ?h <http://example.org/q> ?c . ?c <http://example.org/r> ?d"
 COMES = f"STREAM <{STREAM}> [RANGE 1h] {{ ?x <http://example.org/in> ?h }}"
