@@ -59,3 +59,26 @@ def test_what_queries_construct_of_one_element_follows_their_registration(window
     for at_ms in (1, 2, 3):
         engine.push(S, nt(f"x{at_ms} p y"), at_ms=at_ms)
         assert last.solutions()[0]["p"].value == "http://example.org/b"
+
+
+@pytest.mark.parametrize("by", ["read_changes", "insert"])
+def test_the_first_element_may_come_when_the_instant_of_its_time_has_passed(by: str) -> None:
+    #  21    24    27
+    #  |close            time has passed up to here, then a graph changes
+    #  x-----|-----)     what is constructed of that is first seen at the next instant
+    engine = Engine()
+    query = engine.register(
+        f"PREFIX : <{NAMESPACE}> SELECT (COUNT(*) AS ?n) {{ STREAM :out [RANGE 6 STEP 3] {{ ?a :p ?b }} }}", output="rstream"
+    )
+    engine.register(
+        f"PREFIX : <{NAMESPACE}> REGISTER RSTREAM :out AS CONSTRUCT {{ ?a :p ?b }} {{ GRAPH :g {{ ?a :p ?b }} }}"
+    )
+    engine.push(S, nt("a p b"), at_ms=16)
+    engine.advance_to(21)
+    for subject in "ac":
+        if by == "insert":
+            engine.insert(nt(f"{subject} p b"), graph=f"{NAMESPACE}g")
+        else:
+            engine.read_changes(f"A {nt(f'{subject} p b')}\n".encode(), graph=f"{NAMESPACE}g", format="rdfpatch")
+    engine.advance_to(30)
+    assert emitted(query) == ["24 +2", "27 +0", "30 +0"]

@@ -227,7 +227,7 @@ class QueryRun(Run):
             return
         for emitter in self.closing:
             if batch.stream in emitter.streams:
-                emitter.reporter.first_element(batch.first_ms)
+                emitter.reporter.first_element(self.first_ms(batch))
         last = batch.last_tick
         self.contents.take(batch, last)
         self.contents.pass_time(last)

@@ -27,6 +27,7 @@ cdef class Run:
     cdef public bint is_plain       # no first change is ahead, and nothing is emitted after every change
 
     cpdef int elements(self, Elements batch) except -1
+    cpdef int64_t first_ms(self, Elements batch) except? -1
     cpdef int graph_changed(self, graph, Intake triples, int op, int64_t at_tick) except -1
     cpdef int pass_time(self, int64_t before) except -1
     cpdef int report_due(self, int64_t at_tick) except -1

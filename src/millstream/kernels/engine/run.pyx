@@ -12,6 +12,7 @@ from millstream.kernels.flow.deltas cimport Arrivals, Deltas
 from millstream.kernels.flow.flow cimport Flow
 from millstream.kernels.matching.elements cimport Elements
 from millstream.kernels.matching.intake cimport Intake
+from millstream.kernels.windows.window cimport GRID
 from millstream.kernels.windows.window_changes cimport ContentChanges
 
 cdef int64_t NEVER = -(<int64_t>1 << 62)
@@ -54,11 +55,18 @@ cdef class Run:
             return 0
         for emitter in self.closing:
             if (<Closing?>(<RunOutput?>emitter).reporter).closes_at == NEVER and batch.stream in emitter.streams:
-                (<RunOutput>emitter).reporter.first_element(batch.at_ms[0])
+                (<RunOutput>emitter).reporter.first_element(self.first_ms(batch))
         last = batch.last_of()
         self.contents.take(batch, last)
         self.contents.pass_time(last)
         return self.emit_collected(last)
+
+    cpdef int64_t first_ms(self, Elements batch) except? -1:
+        """From when on windows close because of elements: what a change makes others construct may come when the instant of
+        its own time has passed."""
+        if batch is None or batch.length == 0:
+            raise ValueError("there is no first of no elements")
+        return max(batch.at_ms[0], ((self.tick - GRID) >> 2) + 1)
 
     cpdef int graph_changed(self, graph, Intake triples, int op, int64_t at_tick) except -1:
         """An effective insert (op 1) or delete (-1) in one of its graphs."""
