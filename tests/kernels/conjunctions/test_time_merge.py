@@ -173,3 +173,62 @@ def test_a_large_change_is_consolidated_and_in_order(width: int, spread: int) ->
         expected = np.bincount(place.ravel(), weight, len(distinct)).astype(np.int64)
         assert found.tolist() == distinct[expected != 0].tolist()
         assert sums.tolist() == expected[expected != 0].tolist()
+
+
+def edits(count: int, rows: int, step: int) -> list[tuple[tuple[int, ...], int, int, int, int, int]]:
+    """Edits at one tick, each of rows that end one after the other: what one brings, the next takes away."""
+    return [
+        ((change // 2, row), change, 1, 1, 2 + step * row + change // 2 % 3, -1 if change % 2 else 1)
+        for change in range(count)
+        for row in range(rows)
+    ]
+
+
+@pytest.mark.parametrize("step", [0, 1, 7, 1 << 31, 1 << 33], ids=["at once", "densely", "apart", "far apart", "very far"])
+def test_ends_of_many_edits_fall_due_in_order(step: int) -> None:
+    #  1    2    3    4
+    #  x----)                  of one edit, row by row
+    #  x---------)
+    #  x--------------)
+    #  x----)                  of the next
+    rows = [row for row in edits(31, 20, step) if row[5] > 0 or row[0][1] % 2]
+    merge = TimeMerge(2)
+    push(merge, rows)
+    last = rows[-1][4] + 3
+    assert merge.stats["pending"] == len(rows)
+    assert merge.next_tick == 2
+    found = [part for upto in range(1, last, max(1, last // 7)) for part in drain(merge, upto)] + drain(merge, last)
+    assert found == expected(rows, last)
+    assert merge.stats["pending"] == 0
+
+
+def test_ends_of_edits_survive_a_dump_in_the_middle() -> None:
+    rows = edits(21, 20, 3)
+    first, second = TimeMerge(2), TimeMerge(2)
+    push(first, rows)
+    drain(first, 30)
+    columns, tick, weight = first.dump()
+    assert len(tick) == first.stats["pending"] > 0
+    second.load(columns, tick, weight)
+    assert drain(second) == drain(first) != []
+
+
+@pytest.mark.parametrize("size", [13, 24, 25, 100, 511, 2_000])
+@pytest.mark.parametrize("runs", ["rising", "falling", "equal", "two", "sawtooth", "zigzag", "none"])
+def test_rows_are_ordered_from_whatever_runs_they_come_in(runs: str, size: int) -> None:
+    row = np.arange(size)
+    value = {
+        "rising": row,
+        "falling": size - row,
+        "equal": row * 0,
+        "two": row % (size // 2) * 3,
+        "sawtooth": row % 17 - row // 17,
+        "zigzag": np.where(row // 14 % 2, row % 14, 14 - row % 14),
+        "none": np.random.default_rng(size).permutation(size),
+    }[runs]
+    # So wide that they are compared, not sorted by digits.
+    columns = [(int(v) << 40, -int(v), int(v) << 20) for v in value]
+    rows = [(given, 0, 0, 0, FOREVER, 1 + place % 2) for place, given in enumerate(columns)]
+    merge = TimeMerge(3)
+    push(merge, rows)
+    assert drain(merge) == expected(rows)

@@ -1,6 +1,6 @@
 """The time merge, for kernels that hand it rows where they are and let it write where others read."""
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from millstream.kernels.containers.agenda cimport Agenda
 from millstream.kernels.containers.records cimport Records
@@ -19,12 +19,20 @@ cdef struct Rows:
     int64_t* weight
 
 
+# The end of a pending record: which falls due after it without a note of its own, and how much later.
+cdef struct Link:
+    uint32_t later
+    int32_t next                # -1: none; the free list of records is here as well
+
+
 cdef class TimeMerge:
     """Turns rows with intervals into consolidated deltas in time order."""
 
     cdef readonly int width
-    cdef int64_t stride         # values in a record: columns, weight, and one for the free list
+    cdef int64_t stride         # values in a record: columns, weight, link
     cdef Records pending_rows
+    cdef int32_t last           # the record that no lane took last, while it is pending; or -1
+    cdef int64_t last_tick
     cdef Agenda agenda
     cdef ChangeRows group            # rows of the change being collected
     cdef bint open
@@ -32,10 +40,14 @@ cdef class TimeMerge:
     cdef int64_t open_tick
     cdef Written out
 
+    cdef int64_t* record(self, int32_t number) noexcept nogil
+    cdef Link* link(self, int32_t number) noexcept nogil
     cdef int64_t* pend(self, int64_t tick, int64_t weight) noexcept nogil
     cdef void release(self, int64_t upto) noexcept nogil
     cdef void close(self) noexcept nogil
     cdef void begin(self, int64_t change, int64_t now) noexcept nogil
     cdef void take(self, Rows* rows, const int* projection) noexcept nogil
+    cdef void take_row(self, Rows* rows, const int* projection, int64_t i) noexcept nogil
+    cdef void take_change(self, Rows* rows, const int* projection, int64_t first, int64_t last) noexcept nogil
     cdef void pass_time(self, int64_t upto) noexcept nogil
     cdef void give(self, Written* taken) noexcept nogil

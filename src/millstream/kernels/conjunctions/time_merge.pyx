@@ -2,9 +2,11 @@
 
 A row of weight w on [start, until) is +w at `start` and -w at `until`. What lies ahead is pending: a record of columns and
 weight, row by row, and a note of its tick on an agenda of four lanes and a heap (agenda.pxd), for ends mostly come in
-order. Output is one sequence: before a change at tick t, everything pending at ticks <= t, each such tick as one change
-(number -1); then the change itself. Rows with equal change and tick are one change, consolidated (change_rows.pxd): so the
-output depends neither on the order in which matches were found nor on how the input was cut.
+order. Those of an edit have an order of their own, from now to the end of a window: where no lane takes a row, it is linked
+to the one before it, and gets a note when that one falls due. Output is one sequence: before a change at tick t, everything
+pending at ticks <= t, each such tick as one change (number -1); then the change itself. Rows with equal change and tick are
+one change, consolidated (change_rows.pxd): so the output depends neither on the order in which matches were found nor on how
+the input was cut.
 
 The last change pushed stays open, since the next push may go on with it; `drain` closes it.
 """
@@ -13,7 +15,7 @@ import cython
 import numpy as np
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcpy
 
 from millstream.kernels.containers.agenda cimport (
@@ -22,7 +24,7 @@ from millstream.kernels.containers.agenda cimport (
 from millstream.kernels.containers.memory cimport block_free
 from millstream.kernels.containers.records cimport record_free, record_new
 from millstream.kernels.flow.change_rows cimport (
-    Written, change_close, change_open, change_row, change_write, written_close, written_open, written_take,
+    Written, change_close, change_open, change_room, change_row, change_write, written_close, written_open, written_take,
 )
 
 cnp.import_array()
@@ -30,7 +32,16 @@ cnp.import_array()
 cdef enum:
     RUNS = 4                    # lanes of the agenda
 
+cdef int64_t MOST_LATER = 0xFFFFFFFF
+
 NO_CHANGE = -1
+
+
+cdef inline void copy_values(int64_t* into, const int64_t* values, int count) noexcept nogil:
+    """As memcpy, of so few that a call is worth avoiding."""
+    cdef int i
+    for i in range(count):
+        into[i] = values[i]
 
 
 @cython.final
@@ -42,7 +53,7 @@ cdef class TimeMerge:
             raise ValueError(f"width must be at least 0, got {width}")
         self.width = width
         self.stride = width + 2
-        self.pending_rows.free = -1
+        self.pending_rows.free = self.last = -1
         agenda_open(&self.agenda, RUNS)
         change_open(&self.group, width)
         written_open(&self.out, width)
@@ -55,6 +66,12 @@ cdef class TimeMerge:
 
     # Time
 
+    cdef int64_t* record(self, int32_t number) noexcept nogil:
+        return (<int64_t*>self.pending_rows.data) + number * self.stride
+
+    cdef Link* link(self, int32_t number) noexcept nogil:
+        return <Link*>(self.record(number) + self.width + 1)
+
     cdef int64_t* pend(self, int64_t tick, int64_t weight) noexcept nogil:
         """A record due at a tick, its columns to be written by the caller."""
         cdef Note due
@@ -65,22 +82,42 @@ cdef class TimeMerge:
         due.kind = 0
         while lane < RUNS and self.agenda.lanes[lane].head != NULL and self.agenda.lanes[lane].newest > tick:
             lane += 1
-        agenda_put(&self.agenda, lane if lane < RUNS else -1, due)
-        values = (<int64_t*>self.pending_rows.data) + due.number * self.stride
+        if lane < RUNS:
+            agenda_put(&self.agenda, lane, due)
+        else:
+            if self.last >= 0 and 0 <= tick - self.last_tick <= MOST_LATER:
+                self.link(self.last).later = <uint32_t>(tick - self.last_tick)
+                self.link(self.last).next = due.number
+            else:
+                agenda_put(&self.agenda, -1, due)
+            self.last = due.number
+            self.last_tick = tick
+        values = self.record(due.number)
         values[self.width] = weight
+        self.link(due.number).next = -1
         return values
 
     cdef void release(self, int64_t upto) noexcept nogil:
         """Writes what is pending at ticks up to this one, each tick as one change."""
         cdef int64_t tick
-        cdef int32_t number
+        cdef Note due
+        cdef Link link
         while self.agenda.size and self.agenda.next_tick <= upto:
             tick = self.agenda.next_tick
+            self.last = -1
             while self.agenda.size and self.agenda.next_tick == tick:
-                number = agenda_pop(&self.agenda).number
-                memcpy(change_row(&self.group), self.pending_rows.data + number * self.stride * <int64_t>sizeof(int64_t),
-                       (self.width + 1) * sizeof(int64_t))
-                record_free(&self.pending_rows, self.stride * sizeof(int64_t), number)
+                due = agenda_pop(&self.agenda)
+                while True:
+                    memcpy(change_row(&self.group), self.record(due.number), (self.width + 1) * sizeof(int64_t))
+                    link = self.link(due.number)[0]
+                    record_free(&self.pending_rows, self.stride * sizeof(int64_t), due.number)
+                    due.number = link.next
+                    if link.next < 0:
+                        break
+                    if link.later:
+                        due.tick = tick + link.later
+                        agenda_put(&self.agenda, -1, due)
+                        break
             change_write(&self.group, &self.out, tick, -1)
 
     cdef void close(self) noexcept nogil:
@@ -99,26 +136,58 @@ cdef class TimeMerge:
 
     cdef void take(self, Rows* rows, const int* projection) noexcept nogil:
         """As `push`, of rows of which some columns are taken, -1 for one that is never bound."""
-        cdef int64_t i, now, start, until, weight
-        cdef int64_t* values
-        cdef int column
-        for i in range(rows.size):
-            now = rows.now[i]
-            start = rows.start[i]
-            until = rows.until[i]
-            weight = rows.weight[i]
-            self.begin(rows.change[i], now)
-            if start > now:
-                values = self.pend(start, weight)
+        cdef int64_t first = 0, last
+        while first < rows.size:
+            last = first + 1
+            while last < rows.size and rows.change[last] == rows.change[first] and rows.now[last] == rows.now[first]:
+                last += 1
+            self.begin(rows.change[first], rows.now[first])
+            if last - first > 1 or rows.start[first] > rows.now[first]:
+                self.take_change(rows, projection, first, last)
             else:
-                values = change_row(&self.group)
-                values[self.width] = weight
-            for column in range(self.width):
-                values[column] = rows.columns[projection[column]][i] if projection[column] >= 0 else -1
-            if until < FOREVER:
-                values = self.pend(until, -weight)
-                for column in range(self.width):
-                    values[column] = rows.columns[projection[column]][i] if projection[column] >= 0 else -1
+                self.take_row(rows, projection, first)
+            first = last
+
+    cdef void take_row(self, Rows* rows, const int* projection, int64_t i) noexcept nogil:
+        """The only row of a change, as most elements have it; it starts now."""
+        cdef int64_t* values = change_row(&self.group)
+        cdef int column
+        for column in range(self.width):
+            values[column] = rows.columns[projection[column]][i] if projection[column] >= 0 else -1
+        values[self.width] = rows.weight[i]
+        if rows.until[i] < FOREVER:
+            copy_values(self.pend(rows.until[i], -rows.weight[i]), values, self.width)
+
+    cdef void take_change(self, Rows* rows, const int* projection, int64_t first, int64_t last) noexcept nogil:
+        """The rows of one change."""
+        cdef int64_t stride = self.group.stride, i
+        cdef int64_t* into = change_room(&self.group, last - first)
+        cdef int64_t* values
+        cdef const int64_t* given
+        cdef int column
+        # Column by column, as they lie; what starts later only passes through.
+        for column in range(self.width):
+            values = into + column
+            if projection[column] < 0:
+                for i in range(last - first):
+                    values[i * stride] = -1
+                continue
+            given = rows.columns[projection[column]] + first
+            for i in range(last - first):
+                values[i * stride] = given[i]
+        values = into
+        for i in range(first, last):
+            if rows.until[i] < FOREVER:
+                copy_values(self.pend(rows.until[i], -rows.weight[i]), values, self.width)
+            if rows.start[i] > rows.now[i]:
+                copy_values(self.pend(rows.start[i], rows.weight[i]), values, self.width)
+            else:
+                if into != values:
+                    copy_values(into, values, self.width)
+                into[self.width] = rows.weight[i]
+                into += stride
+                self.group.size += 1
+            values += stride
 
     def push(self, const int64_t[:, :] columns, const int64_t[::1] change, const int64_t[::1] now, const int64_t[::1] start,
              const int64_t[::1] until, const int64_t[::1] weight):
@@ -174,7 +243,7 @@ cdef class TimeMerge:
     @property
     def stats(self):
         return {
-            "pending": int(self.agenda.size),
+            "pending": int(self.pending_rows.live),
             "bytes": int(self.pending_rows.capacity * self.stride * <int64_t>sizeof(int64_t) + agenda_bytes(&self.agenda)),
         }
 
@@ -182,10 +251,11 @@ cdef class TimeMerge:
         """What is pending, as columns, tick, weight; only between changes, when everything was drained."""
         if self.open or self.out.size:
             raise ValueError("drain before dumping: a change is open or output was not taken")
-        cdef int64_t n = self.agenda.size, at = 0, i
+        cdef int64_t n = self.pending_rows.live, at = 0, i
         cdef int lane
         cdef Chunk* chunk
-        cdef int32_t first, last
+        cdef int32_t first, last, number
+        cdef int64_t tick
         numbers = np.empty((2, n), np.int64)
         cdef int64_t[:, ::1] found = numbers
         for lane in range(RUNS):
@@ -200,14 +270,18 @@ cdef class TimeMerge:
                 first = 0
                 chunk = chunk.next
         for i in range(self.agenda.heap_size):
-            found[0, at] = self.agenda.heap[i].tick
-            found[1, at] = self.agenda.heap[i].number
-            at += 1
+            tick = self.agenda.heap[i].tick
+            number = self.agenda.heap[i].number
+            while number >= 0:
+                found[0, at] = tick
+                found[1, at] = number
+                at += 1
+                tick += self.link(number).later
+                number = self.link(number).next
         rows = np.empty((n, self.width + 1), np.int64)
         cdef int64_t[:, ::1] into = rows
         for i in range(n):
-            memcpy(&into[i, 0], (<int64_t*>self.pending_rows.data) + found[1, i] * self.stride,
-                   (self.width + 1) * sizeof(int64_t))
+            memcpy(&into[i, 0], self.record(<int32_t>found[1, i]), (self.width + 1) * sizeof(int64_t))
         order = np.lexsort((*rows.T[::-1], numbers[0]))
         return rows[order, :self.width], numbers[0][order], rows[order, self.width]
 

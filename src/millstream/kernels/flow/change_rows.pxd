@@ -43,8 +43,8 @@ cdef inline void change_close(ChangeRows* group) noexcept nogil:
     group.capacity = 0
 
 
-cdef inline void change_grow(ChangeRows* group) noexcept nogil:
-    cdef int64_t capacity = max(64, group.capacity * 2)
+cdef inline void change_grow(ChangeRows* group, int64_t least) noexcept nogil:
+    cdef int64_t capacity = max(64, group.capacity * 2, least)
     group.rows = <int64_t*>block_resize(group.rows, group.capacity * group.stride * sizeof(int64_t),
                                         capacity * group.stride * sizeof(int64_t))
     group.order = <int32_t*>block_resize(group.order, group.capacity * sizeof(int32_t), capacity * sizeof(int32_t))
@@ -57,9 +57,16 @@ cdef inline void change_grow(ChangeRows* group) noexcept nogil:
 cdef inline int64_t* change_row(ChangeRows* group) noexcept nogil:
     """A new row, its columns and then its weight to be written by the caller."""
     if group.size == group.capacity:
-        change_grow(group)
+        change_grow(group, 0)
     group.size += 1
     return group.rows + (group.size - 1) * group.stride
+
+
+cdef inline int64_t* change_room(ChangeRows* group, int64_t more) noexcept nogil:
+    """Where so many rows more can be written; the caller counts them."""
+    if group.size + more > group.capacity:
+        change_grow(group, group.size + more)
+    return group.rows + group.size * group.stride
 
 
 cdef inline void read_row(int64_t* into, const Written* rows, int64_t row) noexcept nogil:

@@ -1,4 +1,7 @@
-"""Rows of one change in order of their columns, equal ones beside each other."""
+"""Rows of one change in order of their columns, equal ones beside each other.
+
+Rows that come in order stay as they are. Others are merged from the runs that are in order; many are sorted by digits.
+"""
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memset
@@ -9,8 +12,9 @@ cdef extern from *:
     int lowest_bit "__builtin_ctzll"(unsigned long long) noexcept nogil
 
 cdef enum:
-    SMALL = 12                  # up to so many rows are sorted by insertion
+    SMALL = 12                  # up to so many rows are sorted by insertion, and no run is shorter
     MANY = 512                  # from so many on, keys are packed and sorted by digits
+    FEW_RUNS = 44               # of less than that: MANY / SMALL + 2
     MOST_PACKED = 64            # columns whose keys may be packed
     DIGIT = 11                  # bits
 
@@ -141,14 +145,21 @@ cdef inline uint64_t digit_of(const Packed* packed, int at) noexcept nogil:
 
 
 cdef inline void change_sort(ChangeRows* group) noexcept nogil:
-    """Orders the group by its columns: insertion in short pieces, then merging from the bottom up; a large one by digits.
-
-    A row that is equal to the one before is there as ~row."""
+    """Orders the group by its columns, and tells equal rows: one that is equal to the one before is there as ~row."""
     cdef int64_t i
-    cdef int32_t row, before
-    if group.size >= MANY and group_sort_packed(group):
+    cdef int32_t row = 1, before
+    cdef int order
+    # Rows mostly come in the order in which a join or an operator found them, and that is often theirs.
+    group.order[0] = 0
+    while row < group.size:
+        order = change_compare(group, row - 1, row)
+        if order > 0:
+            break
+        group.order[row] = row if order else ~row
+        row += 1
+    if row == group.size or (group.size >= MANY and group_sort_packed(group)):
         return
-    group_merge_sort(group)
+    group_merge_sort(group, row)
     before = group.order[0]
     for i in range(1, group.size):
         row = group.order[i]
@@ -157,20 +168,44 @@ cdef inline void change_sort(ChangeRows* group) noexcept nogil:
         before = row
 
 
-cdef inline void group_merge_sort(ChangeRows* group) noexcept nogil:
-    cdef int32_t size = <int32_t>group.size, piece = SMALL, first, middle, last, i, j, k
+cdef inline int32_t next_run(ChangeRows* group, int32_t first) noexcept nogil:
+    """Where a run ends that begins at a row: in order as it is, turned round, or a short one put in order."""
+    cdef int32_t size = <int32_t>group.size, last = first + 1, i
+    if last < size and change_compare(group, first, last) > 0:
+        # As chains give them, the latest first.
+        while last < size and change_compare(group, last - 1, last) > 0:
+            last += 1
+        for i in range(first, last):
+            group.order[i] = first + last - 1 - i
+    else:
+        while last < size and change_compare(group, last - 1, last) <= 0:
+            last += 1
+    if last - first < SMALL:
+        last = min(first + SMALL, size)
+        change_sort_piece(group, first, last)
+    return last
+
+
+cdef inline void group_merge_sort(ChangeRows* group, int32_t ordered) noexcept nogil:
+    """Merges runs of rows in order, neighbours first, until there is one; so many of the first rows are in order."""
+    cdef int32_t few[FEW_RUNS]
+    cdef int32_t size = <int32_t>group.size, first, middle, last = 0, i, j, k
+    cdef int64_t bytes = (size // SMALL + 2) * <int64_t>sizeof(int32_t)
+    cdef int32_t* ends = &few[0] if size <= MANY else <int32_t*>block_new(bytes)
     cdef int32_t* swapped
+    cdef int32_t runs = 0, run, merged
     for i in range(size):
         group.order[i] = i
-    first = 0
-    while first < size:
-        change_sort_piece(group, first, min(first + SMALL, size))
-        first += SMALL
-    while piece < size:
+    while last < size:
+        last = ordered if runs == 0 and ordered >= SMALL else next_run(group, last)
+        ends[runs] = last
+        runs += 1
+    while runs > 1:
         first = 0
-        while first < size:
-            middle = min(first + piece, size)
-            last = min(middle + piece, size)
+        merged = 0
+        for run in range(0, runs, 2):
+            middle = ends[run]
+            last = ends[run + 1] if run + 1 < runs else middle
             i = first
             j = middle
             for k in range(first, last):
@@ -180,8 +215,12 @@ cdef inline void group_merge_sort(ChangeRows* group) noexcept nogil:
                 else:
                     group.other_order[k] = group.order[j]
                     j += 1
+            ends[merged] = last
+            merged += 1
             first = last
+        runs = merged
         swapped = group.order
         group.order = group.other_order
         group.other_order = swapped
-        piece *= 2
+    if ends != &few[0]:
+        block_free(ends, bytes)
