@@ -36,14 +36,14 @@ cdef class Intake:
             memcpy(self.words + 3 * self.size, cnp.PyArray_DATA(<cnp.ndarray>places), self.size * sizeof(int64_t))
 
     def __dealloc__(self):
-        block_free(self.words, 4 * self.room * sizeof(int64_t))
+        if self.room > 1:
+            block_free(self.words, 4 * self.room * sizeof(int64_t))
 
     cdef int make_room(self, int64_t size) except -1:
-        block_free(self.words, 4 * self.room * sizeof(int64_t))
-        self.words = NULL
+        if self.room > 1:
+            block_free(self.words, 4 * self.room * sizeof(int64_t))
         self.size = self.room = size
-        if size:
-            self.words = <int64_t*>block_new(4 * size * sizeof(int64_t))
+        self.words = <int64_t*>block_new(4 * size * sizeof(int64_t)) if size > 1 else &self.only[0]
         return 0
 
     cdef void drop_repeats(self) noexcept nogil:

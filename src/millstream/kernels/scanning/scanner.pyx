@@ -102,7 +102,6 @@ cdef class Scanner(StatementScanner):
         For scanners that read nothing but such texts: lines and statements are counted anew, graphs are not told. Labels of
         blank nodes are within the scope. Raises UnicodeEncodeError for a string with surrogates.
         """
-        cdef Intake made = Intake.__new__(Intake)
         cdef Py_ssize_t size = 0
         cdef const char *p
         cdef bytes data
@@ -114,17 +113,29 @@ cdef class Scanner(StatementScanner):
             data = text
             p = data
             size = len(data)
+        return self.whole_bytes(<const uint8_t *>p, size, scope)
+
+    cdef Intake whole_bytes(self, const uint8_t *p, int64_t size, str scope):
+        """The same of its bytes."""
+        cdef Intake made = Intake.__new__(Intake)
+        cdef list errors
         if self.busy or self.carried:
             raise RuntimeError("a scanner was fed while it was reading")
         self.busy = True
         try:
             self.enter_scope(scope)
             self.errors = None
-            errors = []
+            # Most texts have no errors: the list of one serves the next.
+            errors = self.spare_errors
+            self.spare_errors = None
+            if errors is None:
+                errors = []
             self.rows = self.lines = self.statements = 0
-            self.read_text(<const uint8_t *>p, size, errors)
+            self.read_text(p, size, errors)
             if errors:
                 self.errors = errors
+            else:
+                self.spare_errors = errors
             made.total = self.statements
             made.make_room(self.rows)
             if self.rows:

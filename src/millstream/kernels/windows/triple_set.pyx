@@ -135,20 +135,27 @@ cdef class TripleSet:
     cpdef Intake changed(self, Intake triples, int op, int64_t at_tick):
         """Adds triples (op 1) or takes them away (-1); gives those that really came or went, in order."""
         cdef Intake kept
+        cdef int64_t few[AHEAD]
         cdef int64_t sign = op, n, at, i
-        cdef int64_t* where
+        cdef int64_t* where = &few[0]
         cdef int place
         if triples is None:
             raise TypeError("expected Intake, got None")
         n = triples.size
+        if n <= AHEAD:
+            at = self.apply(n, triples.words, 1, n, Signs(&sign, &at_tick, 0), where)
+            if at == n:
+                return triples
         kept = Intake.__new__(Intake)
         kept.make_room(n)
-        # In the column of places, which is written when the rows are.
-        where = kept.words + 3 * n
-        at = self.apply(n, triples.words, 1, n, Signs(&sign, &at_tick, 0), where)
+        if n > AHEAD:
+            # In the column of places, which is written when the rows are.
+            where = kept.words + 3 * n
+            at = self.apply(n, triples.words, 1, n, Signs(&sign, &at_tick, 0), where)
         for i in range(at):
             for place in range(3):
                 kept.words[place * n + i] = triples.words[place * n + where[i]]
+            kept.words[3 * n + i] = where[i]
         kept.end(at)
         return kept
 
