@@ -7,7 +7,6 @@ looks at them, or now and then, when the dictionary is also told what it may for
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 from millstream.engine.input.change_batch import ChangeBatch, GraphEdits
 from millstream.engine.input.datasets import Graph
 from millstream.engine.input.input_events import Element, GraphChange, InputEvent
-from millstream.engine.monitor import CallbackQueue, Stopped
+from millstream.engine.monitor import CallbackQueue
 from millstream.engine.options import Options, named_iri
 from millstream.engine.queries.derived_streams import DerivedStreams
 from millstream.engine.queries.query import ContinuousQuery
@@ -48,7 +47,6 @@ class Core(Processing):
         self.graphs = {None: self.new_graph()}
         self.counts = {"late": 0, "rejected": 0}
         self.value_bounds = Bounds(options.limits)
-        self.lock = RLock()
         self.on_begun: Callable[[int], None] = lambda at_ms: None
         """Told when time begins without any input."""
         self.callbacks = CallbackQueue()
@@ -73,7 +71,7 @@ class Core(Processing):
 
     def _stop(self, error: ChangeLimitError) -> None:
         """A query could not be brought up to date, and nothing leads back: from now on every call raises."""
-        self.lock = Stopped(error)
+        self.lock.refuse(lambda: ChangeLimitError(f"the engine has stopped; go on with a snapshot. What happened: {error}"))
 
     @property
     def runs(self) -> list[QueryRun]:

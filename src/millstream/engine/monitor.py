@@ -14,7 +14,6 @@ from threading import RLock
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
 from millstream.engine.output.answers import Answer
-from millstream.errors import ChangeLimitError
 
 if TYPE_CHECKING:
     from millstream.engine.core import Core
@@ -40,25 +39,6 @@ class CallbackQueue(deque[tuple[Callable[[Answer], object], Answer]]):
                     callback(answer)
             finally:
                 self._delivering.release()
-
-
-class Stopped:
-    """The lock of an engine whose state was lost: nobody gets it."""
-
-    def __init__(self, error: ChangeLimitError) -> None:
-        self._error = error
-
-    def acquire(self) -> None:
-        raise ChangeLimitError(f"the engine has stopped; go on with a snapshot. What happened: {self._error}")
-
-    def release(self) -> None:
-        pass
-
-    def __enter__(self) -> None:
-        self.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        self.release()
 
 
 class _OfCore(Protocol):

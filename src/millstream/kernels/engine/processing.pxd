@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t
 
 from millstream.kernels.emission.emission cimport Pending
 from millstream.kernels.engine.event_order cimport EventOrder
+from millstream.kernels.engine.monitor cimport Monitor
 from millstream.kernels.engine.routing cimport GraphRouter, StreamRouter
 from millstream.kernels.matching.elements cimport Elements
 from millstream.kernels.matching.intake cimport Intake
@@ -38,9 +39,7 @@ cdef class Processing:
     cdef public bint derives            # some query reads what another constructs
     cdef public Pending pending
     cdef public object callbacks
-    cdef object mutex
-    cdef object acquire
-    cdef object release
+    cdef readonly Monitor lock
     cdef int64_t until_housekeeping
 
     cdef int64_t tick_now(self) noexcept

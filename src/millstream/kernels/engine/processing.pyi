@@ -2,6 +2,7 @@ from typing import Any
 
 from millstream.kernels.emission.emission import Pending
 from millstream.kernels.engine.event_order import EventOrder
+from millstream.kernels.engine.monitor import Monitor
 from millstream.kernels.engine.routing import GraphRouter, StreamRouter
 from millstream.kernels.matching.elements import Elements
 from millstream.kernels.matching.intake import Intake
@@ -33,8 +34,9 @@ class Processing:
     derives: bool
     pending: Pending
     callbacks: Any
-    lock: Any
 
+    @property
+    def lock(self) -> Monitor: ...
     @property
     def now_tick(self) -> int: ...
     def process_element(self, stream: Stream, intake: Intake, at_ms: int) -> None: ...

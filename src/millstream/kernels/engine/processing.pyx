@@ -6,9 +6,13 @@ must wait for others, might bring more answers than may wait, or feeds streams t
 engine.
 """
 
+import cython
+
+from cpython.exc cimport PyErr_Clear
 from libc.stdint cimport int64_t, uint8_t
 
 from millstream.kernels.engine.event_order cimport EventOrder
+from millstream.kernels.engine.monitor cimport Monitor
 from millstream.kernels.engine.routing cimport GraphRouter, StreamRouter
 from millstream.kernels.matching.elements cimport Elements, single
 from millstream.kernels.matching.intake cimport Intake
@@ -18,7 +22,7 @@ from millstream.kernels.windows.triple_set cimport TripleSet
 from millstream.kernels.windows.window cimport tick_of
 
 cdef extern from "Python.h":
-    const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
+    const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size)      # NULL: an exception is set
 
 cdef enum:
     HOUSEKEEPING_EVERY = 4096
@@ -52,16 +56,9 @@ cdef class Processing:
 
     def __cinit__(self, *args, **kwargs):
         self.before = NEVER
+        self.lock = Monitor()
         self.streams, self.graphs, self.graph_readers, self.counts, self.repeating = {}, {}, {}, {}, []
         self.until_housekeeping = HOUSEKEEPING_EVERY
-
-    @property
-    def lock(self):
-        return self.mutex
-
-    @lock.setter
-    def lock(self, mutex):
-        self.mutex, self.acquire, self.release = mutex, mutex.acquire, mutex.release
 
     @property
     def now_tick(self):
@@ -88,6 +85,7 @@ cdef class Processing:
             stream.elements += 1
             stream.triples += intake.total
             readers.skip(at_ms, intake.total)
+            readers.report_ends(at_tick)
         else:
             self.hand_on(stream, single(stream.iri, at_ms, intake, stream.triples, stream.elements + 1), 1, intake.total)
         if self.derives:
@@ -169,6 +167,7 @@ cdef class Processing:
         return 0
 
 
+@cython.final
 cdef class Entrance:
     """Elements and changes as callers pass them, one a call."""
 
@@ -179,18 +178,19 @@ cdef class Entrance:
     cpdef int push(self, stream, triples, at_ms) except -1:
         """One stream element."""
         cdef Processing core = self.core
+        cdef str scope = ""
         cdef int64_t time_ms
-        # The lock may be another one afterwards: where an error has stopped the engine.
-        release = core.release
-        core.acquire()
+        core.lock.enter()
         try:
             time_ms = self.time_of(at_ms)
-            text, scope = self.text_of(triples)
+            text = triples
+            if not is_plain(triples):
+                text, scope = self.encoder.text_of(triples)
             if core.pending.may_overflow() or (core.repeating and self.engine.has_gap(time_ms)):
                 self.engine.try_push(stream, text, scope, time_ms)
             self.push_text(stream, text, scope, time_ms)
         finally:
-            release()
+            core.lock.leave()
         if core.callbacks:
             core.callbacks.deliver()
         return 0
@@ -212,18 +212,20 @@ cdef class Entrance:
     cpdef int change(self, triples, at_ms, graph, bint insert) except -1:
         """Triples enter or leave a graph, at a time or now."""
         cdef Processing core = self.core
-        release = core.release
-        core.acquire()
+        cdef str scope = ""
+        core.lock.enter()
         try:
             time_ms = None if at_ms is None else self.time_of(at_ms)
             # A name that is known is an IRI.
             name = graph if graph is None or (
                 type(graph) is str and graph in core.graphs
             ) else self.engine.graph_named(graph)
-            text, scope = self.text_of(triples)
+            text = triples
+            if not is_plain(triples):
+                text, scope = self.encoder.text_of(triples)
             self.change_text(text, scope, time_ms, name, insert)
         finally:
-            release()
+            core.lock.leave()
         if core.callbacks:
             core.callbacks.deliver()
         return 0
@@ -253,11 +255,15 @@ cdef class Entrance:
 
     cdef Intake read(self, text, str scope, Scanner scanner):
         """The triples of a text, each once."""
-        cdef Intake intake
-        try:
+        cdef Intake intake = None
+        cdef Py_ssize_t size = 0
+        cdef const char *at
+        if type(text) is str:
+            at = utf8_of(text, &size)
+            if at != NULL:
+                intake = scanner.whole_bytes(<const uint8_t *>at, size, scope)
+        else:
             intake = scanner.whole(text, scope)
-        except UnicodeEncodeError:
-            intake = None
         # What is odd is for the encoder to read, or to refuse.
         return self.encoder.scan(text, scope, scanner) if intake is None or scanner.errors is not None else intake
 
@@ -274,17 +280,22 @@ cdef class Entrance:
 
     cdef tuple text_of(self, triples):
         """N-Triples of what a caller passed, and the scope of its blank nodes."""
-        if type(triples) is str and not may_have_labels(triples):
-            return triples, ""
-        return self.encoder.text_of(triples)
+        return (triples, "") if is_plain(triples) else self.encoder.text_of(triples)
 
 
-cdef bint may_have_labels(str text) except -1:
-    """Whether blank nodes may be in a text."""
+cdef const char *utf8_of(str text, Py_ssize_t *size):
+    """The bytes of a text; NULL for one with surrogates."""
+    cdef const char *at = PyUnicode_AsUTF8AndSize(text, size)
+    if at == NULL:
+        PyErr_Clear()
+    return at
+
+
+cdef bint is_plain(triples):
+    """Whether something is a text in which no blank nodes can be."""
     cdef Py_ssize_t size = 0
     cdef const char *at
-    try:
-        at = PyUnicode_AsUTF8AndSize(text, &size)
-    except UnicodeEncodeError:
-        return "_:" in text
-    return has_label(<const uint8_t *>at, size)
+    if type(triples) is not str:
+        return False
+    at = utf8_of(triples, &size)
+    return "_:" not in triples if at == NULL else not has_label(<const uint8_t *>at, size)

@@ -25,7 +25,7 @@ cdef class StreamRouter(Router):
     """Who reads one stream."""
 
     cdef object stream
-    cdef readonly bint skips_unmatched  # elements that no pattern matches concern nobody
+    cdef readonly bint skips_unmatched  # elements that no pattern matches concern nobody, but for the time they have
     cdef bint has_skipped
     cdef int64_t skipped_ms             # the time of the last element that some query was not shown
 

@@ -68,7 +68,7 @@ cdef class StreamRouter(Router):
 
     def __cinit__(self, stream, runs):
         self.stream = stream
-        self.skips_unmatched = not self.always and not self.ending
+        self.skips_unmatched = not self.always
 
     def may_skip(self, run, stream):
         """Whether elements that match none of a query's patterns change nothing for it."""
