@@ -28,6 +28,8 @@ TOGETHER = 100
 """Calls after which answers are taken."""
 NOTHING, CONJUNCTION, OTHERWISE, AN_ANSWER = 0.5, 1.0, 3.0, 0.5
 """Units that a push may take where nothing matches, of a conjunction and of anything else; and an answer that is taken."""
+AN_EDIT, EACH_ANSWER = 1.0, 0.5
+"""Units that an edit may take, and that much more for each answer it gives."""
 CONJUNCTIONS = ("a window", "filter")
 QUERIES = {
     "nothing matches": "SELECT CHANGES * { STREAM :s [RANGE 10s] { ?x :hides ?n } ?x :within ?room }",
@@ -78,10 +80,12 @@ def run(effort: Effort, progress: Progress) -> Part:
         pushes, edits = ([one[place] for one in rounds] for place in (0, 1))
         assert len({(push.answers, edit.answers) for push, edit in rounds}) == 1, f"{name}: other answers in another round"
         push = statistics.median(one.call / one.unit for one in pushes)
+        edit = _middle(one.call / one.unit for one in edits)
         rows.append([name, _middle(one.call for one in pushes), push, pushes[0].answers])
-        rows[-1] += [_middle(one.call for one in edits), _middle(one.call / one.unit for one in edits), edits[0].answers]
+        rows[-1] += [_middle(one.call for one in edits), edit, edits[0].answers]
         most = NOTHING if name == "nothing matches" else CONJUNCTION if name in CONJUNCTIONS else OTHERWISE
         part.targets.append(at_most(f"a push, {name}", most, push, " units"))
+        part.targets.append(at_most(f"an edit, {name}", AN_EDIT + EACH_ANSWER * edits[0].answers, edit, " units"))
         if pushes[0].answers >= 1:
             units = _middle(one.answer / one.unit for one in pushes if one.answer)
             taken.append(units)
@@ -102,7 +106,8 @@ def run(effort: Effort, progress: Progress) -> Part:
     )
     notes = [
         f"medians of {size.rounds} rounds of {size.calls:,} calls, {SENSORS} sensors, a reading each {EVERY_MS} ms",
-        "an edit takes a sensor's room away or gives it another, in turns",
+        f"an edit takes a sensor's room away or gives it another, in turns: {1000 // SENSORS} rows of a window each",
+        f"an edit may take {AN_EDIT:g} unit, and {EACH_ANSWER:g} more for each answer it gives",
         f"a unit: pyoxigraph parses the same line; answers are taken after every {TOGETHER} calls, that time is apart",
     ]
     part.tables.append(Table(f"{SENSORS} sensors, a window of {10_000 // EVERY_MS:,} readings", columns, rows, notes))
