@@ -339,6 +339,50 @@ def test_a_quotient_is_rounded_as_row_by_row(left: Literal, right: Literal) -> N
         assert applied(chain, [[((left, right, None), 1)]]) == model(chain, Counter({(str(left), str(right), None): 1}))
 
 
+def line_of(first: a.Expression, links: list[tuple[str, a.Expression]]) -> a.Expression:
+    """Calculations from left to right; a quotient is rounded."""
+    for operator, operand in links:
+        first = a.Arithmetic(operator, first, operand)
+        if operator == "/":
+            first = a.FunctionCall("ROUND", (first,))
+    return first
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    leaves,
+    st.lists(st.tuples(st.sampled_from("+-*/"), leaves), min_size=1, max_size=4),
+    st.lists(st.tuples(st.sampled_from("+-*/"), leaves), min_size=1, max_size=3),
+    solutions,
+)
+@example(
+    typed("41.474937", "decimal"),
+    [("-", A), ("*", typed("2", "integer")), ("/", typed("0.005986", "decimal"))],
+    [("+", B)],
+    [(typed("40.75", "decimal"), typed("0.50", "decimal"), None), (typed("42", "integer"), None, None)],
+)
+@example(  # at the edge of what an id holds
+    A,
+    [("+", typed("1", "integer"))],
+    [("-", typed("0.000000000000000001", "decimal"))],
+    [(typed(str(n), "integer"), None, None) for n in (2**53 - 1, 2**58 - 2, 2**58 - 1, -(2**58), -1, 0)],
+)
+def test_a_line_of_calculations_is_as_row_by_row(first, links, more, rows) -> None:  # type: ignore[no-untyped-def]
+    line = Extend(Rows((A, B, C), ()), D, line_of(first, links))
+    chain = [line, Extend(line, E, line_of(D, more))]
+    counted = Counter(tuple(None if t is None else str(t) for t in row) for row in rows)
+    assert applied(chain, [[(row, 1) for row in rows]]) == model(chain, counted)
+
+
+def test_quotients_that_come_and_go_are_as_each_of_them() -> None:
+    chain = [Extend(Rows((A, B, C), ()), D, a.Arithmetic("/", A, B))]
+    pairs = [(typed(str(n), "integer"), typed(str(m), "integer"), None) for n in range(60) for m in range(12)]
+    # More than are remembered at first, some of them by zero; all go as they came, and a few stay.
+    batches = [[(row, 1) for row in pairs], [(row, -1) for row in reversed(pairs)], [(row, 2) for row in pairs[::7]]]
+    counted = Counter({tuple(None if t is None else str(t) for t in row): 2 for row in pairs[::7]})
+    assert applied(chain, batches) == model(chain, counted)
+
+
 FLOATS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),
     st.integers(-1074, 1023).map(lambda n: 2.0**n),

@@ -37,6 +37,7 @@ cdef enum:
     ZONE_Z = 1
     ZONE_UTC = 58
     MAX_SCALE = 18
+    FEW_DIGITS = 18       # any so many are less than 2^63
     INLINED_BYTES = 96    # no inlined literal is longer than this
 
 cdef extern from *:
@@ -179,6 +180,19 @@ cdef inline int64_t read_number(const uint8_t *p, int64_t n, bint decimal) noexc
     p += negative
     if p == end or p[0] == c'.' or (p[0] == c'0' and p + 1 < end and p[1] != c'.'):
         return -1
+    if n <= FEW_DIGITS:
+        # So few fit a word whatever they are, and a point stands once.
+        while p < end and c'0' <= p[0] <= c'9':
+            value = value * 10 + (p[0] - c'0')
+            p += 1
+        if p < end and p[0] == c'.' and decimal:
+            p += 1
+            scale = <int>(end - p)
+            while p < end and c'0' <= p[0] <= c'9':
+                value = value * 10 + (p[0] - c'0')
+                p += 1
+        if p < end or value > <int64_t>1 << 58:
+            return -1
     while p < end:
         if c'0' <= p[0] <= c'9':
             if value >= (<int64_t>1 << 58) // 10:

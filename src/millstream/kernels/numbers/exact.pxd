@@ -6,7 +6,7 @@ result is follows `operators.expressions.values.numbers`: sums, differences and 
 """
 
 from libc.math cimport ldexp
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 from millstream.kernels.dictionary.values cimport MAX_SCALE, POWER10
 from millstream.kernels.numbers.number_ids cimport (
@@ -122,12 +122,10 @@ cdef inline void round_number(Number* a, Rounding how) noexcept nogil:
         a.mantissa += 1
 
 
-cdef inline bint divide_rounded(Number* a, const Number* b) noexcept nogil:
-    """A quotient rounded to an integer, if both are words and not negative, the divisor not 0: cutting it after 18 digits
-    before leaves it on the same side of a half. Where it says False, the operand is as it was."""
-    cdef int64_t x = <int64_t>a.mantissa, y = <int64_t>b.mantissa
-    cdef int digits = b.scale - a.scale
-    if not fits_word(a.mantissa) or not fits_word(b.mantissa) or x < 0 or y <= 0 or not -MAX_SCALE <= digits <= MAX_SCALE:
+cdef inline bint rounded_quotient(int64_t x, int64_t y, int digits, int64_t* into) noexcept nogil:
+    """The integer nearest to x * 10^digits / y, if neither is negative and y not 0: cutting the quotient after 18 digits
+    before leaves it on the same side of a half."""
+    if x < 0 or y <= 0 or not -MAX_SCALE <= digits <= MAX_SCALE:
         return False
     if digits > 0:
         if word_overflows(x, POWER10[digits], &x):
@@ -136,7 +134,17 @@ cdef inline bint divide_rounded(Number* a, const Number* b) noexcept nogil:
         return False
     if (x | y) >> 61:
         return False
-    a.mantissa = (2 * x + y) / (2 * y)
+    into[0] = <int64_t>(<uint64_t>(2 * x + y) / <uint64_t>(2 * y))
+    return True
+
+
+cdef inline bint divide_rounded(Number* a, const Number* b) noexcept nogil:
+    """A quotient rounded to an integer, if both are words. Where it says False, the operand is as it was."""
+    cdef int64_t quotient
+    if not fits_word(a.mantissa) or not fits_word(b.mantissa) or not rounded_quotient(
+            <int64_t>a.mantissa, <int64_t>b.mantissa, b.scale - a.scale, &quotient):
+        return False
+    a.mantissa = quotient
     a.scale = 0
     a.decimal = True
     return True

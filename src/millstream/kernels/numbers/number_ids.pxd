@@ -34,20 +34,32 @@ cdef inline bint fits_word(int128 value) noexcept nogil:
 
 cdef inline void strip_zeros(int128* value, int* scale) noexcept nogil:
     cdef int64_t word
-    while scale[0] > 0 and not fits_word(value[0]) and value[0] % 10 == 0:
+    # What is odd has none.
+    while scale[0] > 0 and not fits_word(value[0]) and value[0] & 1 == 0 and value[0] % 10 == 0:
         value[0] = value[0] / 10
         scale[0] -= 1
     if fits_word(value[0]):
         word = <int64_t>value[0]
         if word == 0:
             scale[0] = 0
-        while scale[0] >= 4 and word % 10000 == 0:
+        while scale[0] >= 4 and word & 15 == 0 and word % 10000 == 0:
             word = word / 10000
             scale[0] -= 4
-        while scale[0] > 0 and word % 10 == 0:
+        while scale[0] > 0 and word & 1 == 0 and word % 10 == 0:
             word = word / 10
             scale[0] -= 1
         value[0] = word
+
+
+cdef inline int64_t inlined_id(int64_t value, int scale, bint decimal) noexcept nogil:
+    """The id that a number without superfluous zeros is in, -1 without one."""
+    if decimal:
+        # A minus and 18 digits behind the point are one byte too long for an id.
+        if -(<int64_t>1 << 53) <= value < (<int64_t>1 << 53) and not (scale == MAX_SCALE and value < 0):
+            return make_id(DECIMAL, (<int64_t>scale << 54) | (value + (<int64_t>1 << 53)))
+    elif -(<int64_t>1 << 58) < value < (<int64_t>1 << 58):
+        return make_id(INTEGER, value + (<int64_t>1 << 58))
+    return -1
 
 
 cdef inline uint8_t* spell_digits(uint8_t* out, uint128 value, int width) noexcept nogil:
@@ -82,12 +94,10 @@ cdef inline int64_t number_id(Dictionary dictionary, int128 value, int scale, bi
     cdef uint8_t spelled[SPELLED_BYTES]
     cdef int64_t term_id
     strip_zeros(&value, &scale)
-    if decimal:
-        # A minus and 18 digits behind the point are one byte too long for an id.
-        if -(<int64_t>1 << 53) <= value < (<int64_t>1 << 53) and not (scale == MAX_SCALE and value < 0):
-            return make_id(DECIMAL, (<int64_t>scale << 54) | (<int64_t>value + (<int64_t>1 << 53)))
-    elif -(<int64_t>1 << 58) < value < (<int64_t>1 << 58):
-        return make_id(INTEGER, <int64_t>value + (<int64_t>1 << 58))
+    if fits_word(value):
+        term_id = inlined_id(<int64_t>value, scale, decimal)
+        if term_id >= 0:
+            return term_id
     # What goes was computed when it came: most numbers are met twice at least.
     term_id = dictionary.made_id(<uint64_t>value, <uint64_t>(value >> 64), 2 * scale + decimal)
     if term_id >= 0:

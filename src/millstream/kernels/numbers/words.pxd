@@ -6,7 +6,7 @@ An operation changes its operands and leaves the result in the first one.
 from libc.stdint cimport int64_t
 
 from millstream.kernels.dictionary.values cimport DECIMAL, MAX_SCALE, POWER10, is_number, kind_of, mantissa_of, scale_of
-from millstream.kernels.numbers.exact cimport Number, word_overflows
+from millstream.kernels.numbers.exact cimport Number, rounded_quotient, word_overflows
 
 cdef extern from *:
     bint sum_overflows "__builtin_add_overflow"(int64_t a, int64_t b, int64_t* into) noexcept nogil
@@ -61,3 +61,20 @@ cdef inline bint multiply_words(Word* a, const Word* b) noexcept nogil:
     a.decimal = a.decimal or b.decimal
     a.scale += b.scale
     return a.scale <= MAX_SCALE and not word_overflows(a.mantissa, b.mantissa, &a.mantissa)
+
+
+cdef inline bint divide_words(Word* a, const Word* b) noexcept nogil:
+    """The quotient rounded to an integer."""
+    cdef int digits = b.scale - a.scale
+    a.scale = 0
+    a.decimal = True
+    return rounded_quotient(a.mantissa, b.mantissa, digits, &a.mantissa)
+
+
+cdef inline void strip_word(Word* a) noexcept nogil:
+    """Without superfluous zeros; what is odd has none."""
+    if a.mantissa == 0:
+        a.scale = 0
+    while a.scale > 0 and a.mantissa & 1 == 0 and a.mantissa % 10 == 0:
+        a.mantissa = a.mantissa / 10
+        a.scale -= 1

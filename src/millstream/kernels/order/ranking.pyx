@@ -55,6 +55,29 @@ cdef inline void numbers_add(Numbers* numbers, int32_t number) noexcept nogil:
     numbers.size += 1
 
 
+cdef inline int order_near(const Level* levels, int level_count, int key_count, const uint64_t* x, const uint64_t* y,
+                           int* level) noexcept nogil:
+    """The order of two rows, keys and then ids, from a level on: -1, 0 or 1; or DIFFERENT and the level at which keys and
+    ids do not tell."""
+    cdef const int64_t* ids = <const int64_t*>x + key_count
+    cdef const int64_t* held = <const int64_t*>y + key_count
+    cdef int64_t a, b
+    cdef int i = level[0], found
+    while i < level_count:
+        a = ids[levels[i].place]
+        b = held[levels[i].place]
+        if a != b:
+            if i < key_count and x[i] != y[i]:
+                return -1 if x[i] < y[i] else 1
+            found = compare_near(a, b)
+            if found == DIFFERENT:
+                level[0] = i
+                return DIFFERENT
+            return -found if levels[i].how == REVERSED else found
+        i += 1
+    return 0
+
+
 @cython.final
 cdef class Ranking:
     """The rows between two ranks of an order, kept up to date."""
@@ -149,30 +172,28 @@ cdef class Ranking:
         cdef int64_t* ids = self.wanted + self.key_count
         cdef int64_t* held = self.ids_of(number)
         cdef int32_t place, how
-        cdef int i, found
-        for i in range(self.level_count):
+        cdef int i = 0, found = order_near(self.levels, self.level_count, self.key_count, x, y, &i)
+        while found == DIFFERENT:
             place = self.levels[i].place
-            if ids[place] == held[place]:
-                continue
-            if i < self.key_count and x[i] != y[i]:
-                return -1 if x[i] < y[i] else 1
             how = self.levels[i].how
-            found = compare_near(ids[place], held[place])
-            if found == DIFFERENT:
-                if how == BY_TERM:
-                    found = self.order.compare_terms(ids[place], held[place])
-                else:
-                    found = self.order.compare_order(ids[place], held[place])
+            if how == BY_TERM:
+                found = self.order.compare_terms(ids[place], held[place])
+            else:
+                found = self.order.compare_order(ids[place], held[place])
             if found:
                 return -found if how == REVERSED else found
-        return 0
+            i += 1
+            found = order_near(self.levels, self.level_count, self.key_count, x, y, &i)
+        return found
 
     cdef int descend(self, Spot* spot, int64_t* rank) except -1:
         """Where the row at hand belongs, and the weight before it if that is asked for."""
-        cdef uint64_t key = (<uint64_t*>self.wanted)[0]
+        cdef uint64_t* wanted = <uint64_t*>self.wanted
+        cdef uint64_t key = wanted[0]
         cdef int32_t number = self.tree.root, low, high, middle
         cdef TreeNode* node
         cdef bint after
+        cdef int found, level
         while True:
             node = self.tree.nodes + number
             low = 0
@@ -181,7 +202,10 @@ cdef class Ranking:
                 middle = (low + high) >> 1
                 after = key > node.keys[middle]
                 if key == node.keys[middle]:
-                    after = self.compare(node.entries[middle]) > 0
+                    level = 0
+                    found = order_near(self.levels, self.level_count, self.key_count, wanted,
+                                       <uint64_t*>(self.record(node.entries[middle]) + KEY), &level)
+                    after = (found if found != DIFFERENT else self.compare(node.entries[middle])) > 0
                 if after:
                     low = middle + 1
                 else:

@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t
 
 from millstream.kernels.dictionary.dictionary cimport Dictionary
 from millstream.kernels.rows.row_cells cimport Cell
+from millstream.kernels.rows.row_quotients cimport Quotient, Quotients
 from millstream.kernels.rows.row_steps cimport Step
 from millstream.kernels.rows.row_texts cimport Arena
 
@@ -26,6 +27,8 @@ cdef class RowProgram:
     cdef tuple tests            # of texts
     cdef Arena arena
     cdef int stored             # of the row being run
+    cdef Quotients quotients    # that were calculated last
+    cdef Quotient* sought       # where the one being calculated is to be remembered
     cdef bint made_terms        # whether a result is outside of ids, so that somebody must hold it
 
     cdef int check(self, const Step* step, int depth, int stored) except -1
@@ -34,7 +37,7 @@ cdef class RowProgram:
     cdef bint matches(self, int64_t number, Cell* cell) except -1
     cdef int resolve(self, Cell* cell) except -1
     cdef int store(self, Cell* cell) except -1
-    cdef bint calculate_words(self, const Step* step, int64_t** columns, int64_t row, Cell* into) noexcept nogil
+    cdef bint put(self, int64_t term_id) noexcept nogil
     cdef int run_row(self, int64_t** columns, int64_t row) except -1
 
     cdef inline int64_t value(self, int64_t place, int64_t** columns, int64_t row) noexcept nogil:

@@ -29,7 +29,6 @@ from millstream.kernels.numbers.doubles cimport double_id, read_double
 from millstream.kernels.numbers.exact cimport divide_rounded
 from millstream.kernels.numbers.long_numbers cimport read_long_number
 from millstream.kernels.numbers.number_ids cimport MOST_SHORT, number_id, short_id, strip_zeros
-from millstream.kernels.numbers.words cimport Word, add_words, multiply_words, read_word, subtract_words, word_of_number
 from millstream.kernels.rows.definition cimport Definition, TextTest
 from millstream.kernels.rows.row_cells cimport (
     FALSE, ID, NUMBER, REAL, TEXT, TRUE, TRUTH, UNKNOWN, Cell, apply_function, calculate, choose, connect, effect,
@@ -37,14 +36,17 @@ from millstream.kernels.rows.row_cells cimport (
 )
 from millstream.kernels.rows.row_comparisons cimport compare, is_member
 from millstream.kernels.rows.row_dates cimport take_part
+from millstream.kernels.rows.row_lines cimport calculate_words, line_id
+from millstream.kernels.rows.row_quotients cimport find_quotient, keep_quotient
 from millstream.kernels.rows.row_operations cimport (
     ABS, ADD, BOUND, CEIL, CHOOSE, COLUMN, CONCAT, CONSTANT, CONTAINS, DAY, DEFINED, DIVIDE, DOUBLE, FLOOR,
     GREATER_OR_EQUAL, HOURS, IS_BLANK, IS_IRI, IS_LITERAL, IS_NUMERIC, LANG, LCASE, MATCHES, MEMBER, MINUS, MINUTES, MONTH,
     NOT, OTHERWISE, PLUS, ROUND, SAME, SECONDS, SKIP_IF_FALSE, SKIP_IF_TRUE, STORE, STR, STRAFTER, STRBEFORE, STRENDS,
     STRLEN, STRSTARTS, SUBSTR, SUBSTR_OF, SUBTRACT, TEST, UCASE, YEAR,
 )
+from millstream.kernels.rows.row_shortening cimport link, shorten
 from millstream.kernels.rows.row_steps cimport (
-    BESIDE, CALCULATED, IN_WORDS, NUMERAL, ROUNDED_QUOTIENT, SHORTCUT, SKIPPED, Step, link, order_beside, shorten,
+    BESIDE, CALCULATED, IN_WORDS, LINE, NUMERAL, QUOTIENT, ROUNDED_QUOTIENT, SHORTCUT, SKIPPED, Step, order_beside,
 )
 from millstream.kernels.rows.row_texts cimport apply_to_text, connect_texts, read_string, take_substring, text_id
 
@@ -130,6 +132,7 @@ cdef class RowProgram:
 
     def __dealloc__(self):
         free(self.asked)
+        free(self.quotients.table)
         free(self.arena.bytes)
         free(self.steps)
         free(self.outputs)
@@ -137,7 +140,7 @@ cdef class RowProgram:
         free(self.stack)
 
     cdef int make_short(self) except -1:
-        """Has what programs do most done in fewer steps (row_steps.pxd)."""
+        """Has what programs do most done in fewer steps (row_shortening.pxd)."""
         cdef Step* steps = <Step*>calloc(2 * self.steps_count + 1, sizeof(Step))
         cdef int* place_of = <int*>calloc(self.steps_count + 1, sizeof(int))
         if steps == NULL or place_of == NULL:
@@ -200,30 +203,17 @@ cdef class RowProgram:
             if cell.number.scale > MAX_SCALE:
                 return False
             term_id = number_id(self.dictionary, cell.number.mantissa, cell.number.scale, cell.number.decimal)
+        if self.sought != NULL:
+            keep_quotient(self.sought, term_id, self.dictionary.epoch)
+            self.sought = NULL
+        return self.put(term_id)
+
+    cdef bint put(self, int64_t term_id) noexcept nogil:
+        """Takes an id as the next computed column."""
         if 0 <= kind_of(term_id) <= TYPED:
             self.made_terms = True
         self.computed[self.stored] = term_id
         self.stored += 1
-        return True
-
-    cdef bint calculate_words(self, const Step* step, int64_t** columns, int64_t row, Cell* into) noexcept nogil:
-        """Whether both operands are numbers in ids and the result is in a word."""
-        cdef Word a, b
-        if step.argument < 0:
-            a = word_of_number(&step.number)
-        elif not read_word(self.value(step.argument, columns, row), &a):
-            return False
-        if step.other < 0:
-            b = word_of_number(&step.number)
-        elif not read_word(self.value(step.other, columns, row), &b):
-            return False
-        if not (add_words(&a, &b) if step.meant == ADD else subtract_words(&a, &b) if step.meant == SUBTRACT
-                else multiply_words(&a, &b)):
-            return False
-        into.what = NUMBER
-        into.number.mantissa = a.mantissa
-        into.number.scale = a.scale
-        into.number.decimal = a.decimal
         return True
 
     cdef int run_row(self, int64_t** columns, int64_t row) except -1:
@@ -234,6 +224,7 @@ cdef class RowProgram:
         cdef bint decided
         cdef int64_t term_id
         self.stored = 0
+        self.sought = NULL
         self.arena.used = 0
         while step < end:
             operation = step.operation
@@ -243,6 +234,20 @@ cdef class RowProgram:
                 top += 1
                 top.what = ID
                 top.id = self.value(step.argument, columns, row)
+            elif operation == LINE:
+                term_id = line_id(step, self.width, columns, row, self.computed)
+                if term_id >= 0:
+                    self.put(term_id)
+                    step = self.steps + step.end
+                else:
+                    step += step.argument
+            elif operation == QUOTIENT:
+                self.sought = find_quotient(&self.quotients, self.value(step.argument, columns, row),
+                                            self.value(step.other, columns, row), self.dictionary.epoch)
+                if self.sought != NULL and self.sought.epoch > self.dictionary.epoch:
+                    self.put(self.sought.value)
+                    self.sought = NULL
+                    step = self.steps + step.end
             elif operation == SHORTCUT:
                 term_id = self.value(step.argument, columns, row)
                 if is_number(term_id):
@@ -257,7 +262,8 @@ cdef class RowProgram:
                     step += SKIPPED
             elif operation == IN_WORDS:
                 top += 1
-                if self.calculate_words(step, columns, row, top):
+                if calculate_words(step, self.width, columns, row, self.computed, &top.number):
+                    top.what = NUMBER
                     step += CALCULATED
                 else:
                     top -= 1
