@@ -300,6 +300,64 @@ def test_pairs_at_a_hub_wait_until_they_are_deleted_one_by_one(again, pairs):
     assert [row.columns for row in found] == [(hub, n, 5) for n in (100, *range(100 + pairs // 4, 99 + pairs))]
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_pairs_of_a_graph_dangle_at_hubs_until_both_ends_qualify(seed):
+    """Lists of waiting pairs become long and short again, at either end, while qualifications come and go."""
+    rng = random.Random(seed)
+    join = IntervalJoin([(X, Y), (Y, X), (X, -1), (Y, -1)], [-1] * 4, 2, relations=[0, 0, 1, 2])
+    pairs, kinds = set(), (set(), set())
+    hubs, others = range(3), range(rng.choice((40, 100, 300)))
+
+    def matches():
+        found = {(x, y) for x, y in pairs if (y, x) in pairs}
+        return {(x, y) for x, y in found if x in kinds[0] and y in kinds[1]}
+
+    expected, rows = [], []
+    for change in range(4_000):
+        before = matches() if change % 97 == 0 else None
+        if before is not None:
+            # A qualification, one of a hub every other time.
+            which, node = rng.randrange(2), rng.choice(hubs if rng.random() < 0.5 else others)
+            op = -1 if node in kinds[which] else 1
+            (kinds[which].discard if op < 0 else kinds[which].add)(node)
+            rows.append(Fed(2 + which, node, -1, change, FOREVER, op, change))
+        else:
+            pair = rng.choice(hubs), rng.choice(others)
+            pair = pair if rng.random() < 0.5 else pair[::-1]
+            # Deletes come in spells, so that lists become empty again.
+            op = -1 if pair in pairs and rng.random() < (0.9 if change // 800 % 2 else 0.1) else 1
+            if op > 0 and pair in pairs:
+                continue
+            ends = {pair, pair[::-1]} & {(x, y) for x in kinds[0] for y in kinds[1]}
+            before = {end for end in ends if end in pairs and end[::-1] in pairs}
+            (pairs.discard if op < 0 else pairs.add)(pair)
+            rows.append(Fed(4, *pair, change, FOREVER, op, change))
+            after = {end for end in ends if end in pairs and end[::-1] in pairs}
+            expected += [(change, end, 1) for end in after - before] + [(change, end, -1) for end in before - after]
+            continue
+        after = matches()
+        expected += [(change, match, 1) for match in after - before] + [(change, match, -1) for match in before - after]
+    given = []
+    while rows:
+        size = rng.randint(1, 200)
+        join.feed(*columns_of(rows[:size]))
+        given += [(row.change, row.columns, row.weight) for row in written(join)]
+        rows = rows[size:]
+    assert sorted(given) == sorted(expected)
+    assert join.stats["entries"] == [len(pairs), len(pairs), len(kinds[0]), len(kinds[1])]
+    view, a, b, _ = (column.tolist() for column in join.dump(10_000))
+    assert {(x, y) for v, x, y in zip(view, a, b, strict=True) if v == 0} == pairs
+
+
+def test_a_pair_that_dangles_takes_two_words():
+    join = IntervalJoin([(X, Y), (Y, Z), (X, -1), (Y, -1)], [-1] * 4, 3, relations=[0, 0, 1, 2])
+    nodes, pairs = 100, 50_000
+    rows = [Fed(4, n % nodes, n // nodes, 0, FOREVER, 1, 0) for n in range(pairs)]
+    join.feed(*columns_of(rows))
+    # Lists grow to twice their size.
+    assert join.stats["bytes"] / pairs < 2 * 16 + 8
+
+
 @settings(max_examples=200, deadline=None)
 @given(shapes(), st.randoms(use_true_random=False))
 def test_cuts_do_not_change_the_rows(shape, rng):

@@ -9,14 +9,16 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from millstream.kernels.containers.agenda cimport FOREVER, NEVER
 from millstream.kernels.containers.hash_index cimport fold, prefetch, prefetch_slot
+from millstream.kernels.joins.admission cimport o_ready, place_o, place_s, s_ready
+from millstream.kernels.joins.dangling cimport dangle, dangling_end
 from millstream.kernels.joins.edges cimport edge_add, edge_extend, edge_find, edge_remove
 from millstream.kernels.joins.matching cimport Matcher, finish, match_edge, match_row
 from millstream.kernels.joins.qualifications cimport least_end, row_open
 from millstream.kernels.joins.store cimport (
-    O_SOUGHT, S_SOUGHT, UNARY_NOTE, Node, Store, Target, Wait, edge_at, ends_of, node_at, node_drop, node_find, node_get,
+    AT_O, AT_S, UNARY_NOTE, Node, Store, Target, Wait, edge_at, ends_of, node_at, node_drop, node_find, node_get,
     node_release, note, row_at, row_find, row_get, row_release, trailing_zeros, unlikely, wait_at,
 )
-from millstream.kernels.joins.waiting cimport o_ready, place_o, place_s, s_ready, wait_end, wait_hash, wait_put
+from millstream.kernels.joins.waiting cimport wait_end, wait_hash, wait_put
 
 cdef enum:
     AHEAD = 32                  # changes whose nodes are found, and what hangs on these asked for, before their turn
@@ -130,15 +132,6 @@ cdef inline int32_t node_of(Store* store, int64_t id, int32_t found) noexcept no
     return found
 
 
-cdef inline bint is_indexed(Store* store, Target* target, Change* change, int32_t s, int32_t o, bint at_s,
-                            bint at_o) noexcept nogil:
-    """Whether a pair that will hang on these chains is to be found in the index."""
-    # What would stay for ever in a lane, and what ends without being in one, is said again and again.
-    if target.long_lived != (change.until == FOREVER):
-        return True
-    return target.long_lived and unlikely((at_s and node_at(store, s).sought & S_SOUGHT) or (at_o and node_at(store, o).sought & O_SOUGHT))
-
-
 cdef inline void insert_pair(Matcher* matcher, Target* target, uint64_t views, Change* change) noexcept nogil:
     """A pair comes to several views of a relation."""
     cdef Store* store = matcher.store
@@ -162,15 +155,21 @@ cdef inline void insert_pair(Matcher* matcher, Target* target, uint64_t views, C
         if target.qualified:
             admitted &= node_at(store, o).o_open | store.o_free
     left = views & ~admitted
-    if left:
-        by_s &= left
+    by_s &= left
+    if left and target.long_lived and change.until == FOREVER:
+        if left != by_s:
+            dangle(store, s, AT_S, change.b, left & ~by_s)
+        if by_s:
+            dangle(store, o, AT_O, change.a, by_s)
+    elif left:
         waiting.a = change.a
         waiting.b = change.b
         waiting.until = change.until
         waiting.views = left
         waiting.relation = target.relation
         waiting.hash = 0
-        if is_indexed(store, target, change, s, o, by_s != left, by_s != 0):
+        # What would stay for ever in a lane, and what ends without being in one, is said again and again.
+        if target.long_lived or change.until == FOREVER:
             waiting.hash = change.hash if change.hash else wait_hash(target.relation, change.a, change.b)
             # Pinned: what waited before may be all that keeps them, and go.
             pin(store, s, 1)
@@ -190,6 +189,37 @@ cdef inline void insert_pair(Matcher* matcher, Target* target, uint64_t views, C
         node_drop(store, o)
 
 
+cdef inline int64_t dangle_first(Store* store, Target* target, int64_t n, const int64_t* view, const int64_t* a,
+                                 const int64_t* b, const int64_t* now, const int64_t* until, const int64_t* op,
+                                 const int32_t* s_node, const int32_t* o_node) noexcept nogil:
+    """Of changes that follow each other, lets the first ones dangle of which no view can make an edge, as insert_pair would; says
+    how many. Most pairs of a graph are such, and they come many at a time: a loop without anything else in it costs them a
+    third."""
+    cdef uint64_t views = target.views, s_free = store.s_free, o_free = store.o_free, by_s
+    cdef int64_t i, due = store.agenda.next_tick
+    cdef int32_t s, o
+    if not (target.long_lived and target.qualified and target.s_node and target.o_node and target.others == 0):
+        return 0
+    for i in range(n):
+        if view[i] != view[0] or op[i] <= 0 or until[i] != FOREVER or now[i] >= due:
+            return i
+        s = s_node[i]
+        if unlikely(s < 0) or unlikely(node_at(store, s).id != a[i]):
+            s = node_get(store, a[i], fold(<uint64_t>a[i]))
+        by_s = views & (node_at(store, s).s_open | s_free)
+        if by_s:
+            o = o_node[i]
+            if unlikely(o < 0) or unlikely(node_at(store, o).id != b[i]):
+                o = node_get(store, b[i], fold(<uint64_t>b[i]))
+            if by_s & (node_at(store, o).o_open | o_free):
+                # Nodes that are made for it and not used are those of insert_pair.
+                return i
+            dangle(store, o, AT_O, a[i], by_s)
+        if by_s != views:
+            dangle(store, s, AT_S, b[i], views & ~by_s)
+    return n
+
+
 cdef inline void end_pair(Matcher* matcher, int relation, uint64_t views, Change* change) noexcept nogil:
     """A pair leaves several views of a relation."""
     cdef Store* store = matcher.store
@@ -207,6 +237,10 @@ cdef inline void end_pair(Matcher* matcher, int relation, uint64_t views, Change
     admitted = views & s_ready(store, s) & o_ready(store, o)
     if admitted != views:
         wait_end(store, relation, change.a, change.b, s, o, views & ~admitted)
+        if s >= 0:
+            dangling_end(store, s, AT_S, change.b, views & ~admitted)
+        if o >= 0:
+            dangling_end(store, o, AT_O, change.a, views & ~admitted)
     while admitted:
         view = trailing_zeros(admitted)
         admitted &= admitted - 1
@@ -239,14 +273,16 @@ cdef inline void change_views(Matcher* matcher, Target* target, uint64_t views, 
         end_pair(matcher, target.relation, views, change)
 
 
-cdef inline int32_t look_at(Store* store, int64_t id, bint s_side) noexcept nogil:
+cdef inline int32_t look_at(Store* store, int64_t id, int side) noexcept nogil:
     """A node, or -1, and asks for what hangs on it."""
     cdef int32_t number = node_find(store, id, fold(<uint64_t>id))
     cdef int32_t waiting
     cdef Node* node
     if number >= 0:
         node = node_at(store, number)
-        waiting = node.s_waiting if s_side else node.o_waiting
+        waiting = node.o_waiting if side else node.s_waiting
+        if node.dangling[side] != NULL:
+            prefetch(node.dangling[side] + node.dangles[side] + 1)
         if node.rows >= 0:
             prefetch(row_at(store, node.rows))
         if waiting >= 0:
@@ -269,10 +305,10 @@ cdef inline void look_ahead(Store* store, int64_t n, const int64_t* view, const 
                 prefetch_slot(&store.node_index, fold(<uint64_t>b[i]))
     for i in range(n):
         target = &store.targets[view[i]]
-        ahead.s_node[i] = look_at(store, a[i], True) if target.s_node else -1
+        ahead.s_node[i] = look_at(store, a[i], AT_S) if target.s_node else -1
         ahead.o_node[i] = -1
         if target.o_node and target.views & s_ready(store, ahead.s_node[i]):
-            ahead.o_node[i] = look_at(store, b[i], False)
+            ahead.o_node[i] = look_at(store, b[i], AT_O)
         ahead.hash[i] = 0
         if target.qualified and not target.long_lived and until[i] == FOREVER:
             ahead.hash[i] = wait_hash(target.relation, a[i], b[i])

@@ -13,6 +13,7 @@ Invariants
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from millstream.kernels.containers.hash_index cimport Index, Probe, fold, index_drop, index_put, probe, probe_next
 from millstream.kernels.containers.memory cimport (
@@ -32,15 +33,13 @@ cdef enum:
 cdef inline void list_fit(Store* store, List* lst, int64_t capacity) noexcept nogil:
     """Moves a list into an array of another capacity, 0 for none."""
     cdef Entry* entries = NULL
-    cdef int32_t i
     if capacity > SHELVED and lst.capacity > SHELVED:
         store.shelf.large += (capacity - lst.capacity) * <int64_t>sizeof(Entry)
         entries = <Entry*>block_resize(lst.entries, lst.capacity * sizeof(Entry), capacity * sizeof(Entry))
     else:
         if capacity:
             entries = <Entry*>shelf_take(&store.shelf, capacity)
-            for i in range(lst.size):
-                entries[i] = lst.entries[i]
+            memcpy(entries, lst.entries, lst.size * sizeof(Entry))
         if lst.capacity:
             shelf_give(&store.shelf, lst.entries, lst.capacity)
     lst.entries = entries

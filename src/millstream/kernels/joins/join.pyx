@@ -2,8 +2,8 @@
 
 Fed with changes of its views in order, it writes for every change the matches that begin (weight 1) or end early (-1), with
 the interval in which they hold. Patterns of one variable are not views with lists but qualifications of rows
-(qualifications.pxd), for which pairs may have to wait (waiting.pxd); the rest are edges between rows (store.pxd, laid out by
-layout.pxd); a change (changes.pxd) updates these, and matches are enumerated from what changed (matching.pxd), those of what
+(qualifications.pxd), for which pairs may have to wait (dangling.pxd, waiting.pxd); the rest are edges between rows (store.pxd,
+laid out by layout.pxd); a change (changes.pxd) updates these, and matches are enumerated from what changed (matching.pxd), those of what
 nobody asks for counted (counting.pxd).
 
 A change of one view, at tick `now`:
@@ -27,18 +27,18 @@ from libc.string cimport memcpy
 from millstream.kernels.containers.agenda cimport FOREVER as AGENDA_FOREVER
 from millstream.kernels.containers.agenda cimport LANES, NEVER, agenda_bytes, agenda_close
 from millstream.kernels.containers.hash_index cimport index_bytes, index_close, index_open
-from millstream.kernels.containers.memory cimport CHUNK_BYTES, SHELVED, block_free, shelf_close, shelf_give
-from millstream.kernels.joins.changes cimport AHEAD, Ahead, Change, change_views, look_ahead
+from millstream.kernels.containers.memory cimport CHUNK_BYTES, SHELVED, block_free, block_new, shelf_close, shelf_give
+from millstream.kernels.joins.changes cimport AHEAD, Ahead, Change, change_views, dangle_first, look_ahead
 from millstream.kernels.joins.counting cimport find_counted, known_free, spans_free
 from millstream.kernels.joins.filters cimport Filters, OrderTest
+from millstream.kernels.joins.inspection cimport Waiting, count_waiting, most_waiting, waiting_pairs
 from millstream.kernels.joins.layout cimport group, lay_out
 from millstream.kernels.joins.matcher cimport CHANGE, MORE_COLUMNS, START, UNTIL, WEIGHT, Matcher, Span
 from millstream.kernels.joins.qualifications cimport expire
 from millstream.kernels.joins.store cimport (
-    MOST, UNIT, Edge, List, Node, Row, Store, Target, Wait, edge_at, ends_of, lists_of, node_at, row_at, trailing_zeros,
-    wait_at,
+    MOST, UNIT, Dangling, Edge, List, Node, Row, Store, Target, Wait, edge_at, ends_of, lists_of, node_at, row_at,
+    trailing_zeros,
 )
-from millstream.kernels.joins.waiting cimport waiting_of
 
 cnp.import_array()
 
@@ -65,6 +65,7 @@ cdef class IntervalJoin:
         # Cython hands out zeroed memory.
         self.store.nodes.free = self.store.edges.free = self.store.waits.free = -1
         index_open(&self.store.node_index)
+        index_open(&self.store.dangling_index)
         for i in range(2):
             index_open(&self.store.edge_index[i])
             index_open(&self.store.wait_index[i])
@@ -136,13 +137,21 @@ cdef class IntervalJoin:
         cdef Store* store = &self.store
         cdef int column, i
         cdef int64_t number
+        cdef Dangling* pairs
         for number in range(store.edges.size):
             # Only lists longer than a shelf's arrays need giving back one by one; every list is some edge's.
             if edge_at(store, <int32_t>number).view < 0:
                 continue
             self.free_large(<int32_t>number)
+        for number in range(store.nodes.size):
+            for i in range(2):
+                if node_at(store, number).uses >= 0 and node_at(store, number).dangles[i]:
+                    pairs = node_at(store, number).dangling[i]
+                    if pairs.id > SHELVED:
+                        shelf_give(&store.shelf, pairs, pairs.id)
         shelf_close(&store.shelf)
         index_close(&store.node_index)
+        index_close(&store.dangling_index)
         for i in range(2):
             index_close(&store.edge_index[i])
             index_close(&store.wait_index[i])
@@ -222,6 +231,11 @@ cdef class IntervalJoin:
                 seen = min(n, i + AHEAD)
                 look_ahead(store, seen - i, view + i, a + i, b + i, until + i, &ahead)
             target = &store.targets[view[i]]
+            j = i + dangle_first(store, target, seen - i, view + i, a + i, b + i, now + i, until + i, op + i,
+                                 ahead.s_node + (i - looked), ahead.o_node + (i - looked))
+            if j > i:
+                i = j
+                continue
             one.a = a[i]
             one.b = b[i]
             one.until = until[i]
@@ -280,7 +294,7 @@ cdef class IntervalJoin:
         cdef int64_t number
         cdef int view, x, i
         cdef Edge* edge
-        cdef Wait* pair
+        cdef Waiting* waiting = <Waiting*>block_new(most_waiting(store) * sizeof(Waiting))
         cdef Row* row
         cdef int32_t at
         found = []
@@ -294,13 +308,11 @@ cdef class IntervalJoin:
                     edge.o.id if (store.o_bare >> view) & 1 else row_at(store, edge.o.place.row).id,
                     edge.until,
                 ))
-        for number in range(store.waits.size):
-            pair = wait_at(store, <int32_t>number)
-            if pair.views == 0 or pair.until <= now:
-                continue
+        for number in range(waiting_pairs(store, waiting)):
             for view in range(store.views):
-                if (pair.views >> view) & 1:
-                    found.append((view, pair.a, pair.b, pair.until))
+                if (waiting[number].views >> view) & 1 and waiting[number].until > now:
+                    found.append((view, waiting[number].a, waiting[number].b, waiting[number].until))
+        block_free(waiting, most_waiting(store) * sizeof(Waiting))
         for number in range(store.nodes.size):
             if node_at(store, number).id < 0:
                 continue
@@ -335,20 +347,20 @@ cdef class IntervalJoin:
         cdef Store* store = &self.store
         cdef int64_t waiting[MOST]
         cdef int view
-        waiting_of(store, waiting)
+        count_waiting(store, waiting)
         entries = [int(store.held[view] + waiting[view]) for view in range(store.views)]
         size = (
             store.nodes.capacity * sizeof(Node) + store.rows.capacity * UNIT + store.edges.capacity * sizeof(Edge)
             + store.waits.capacity * sizeof(Wait) + index_bytes(&store.node_index)
             + index_bytes(&store.edge_index[0]) + index_bytes(&store.edge_index[1])
-            + index_bytes(&store.wait_index[0]) + index_bytes(&store.wait_index[1])
+            + index_bytes(&store.wait_index[0]) + index_bytes(&store.wait_index[1]) + index_bytes(&store.dangling_index)
             + store.shelf.chunk_count * CHUNK_BYTES + store.shelf.large
             + agenda_bytes(&store.agenda)
         )
         return {
             "entries": entries,
             "edges": int(store.edges.live),
-            "waiting": int(store.waits.live),
+            "waiting": int(store.waits.live + store.dangling),
             "rows": int(store.row_count),
             "nodes": int(store.nodes.live),
             "notes": int(store.agenda.size),

@@ -1,6 +1,6 @@
 """Qualifications of rows by unary patterns, and how everything expires.
 
-A row opens when all its unary patterns hold; what waited for it is then settled (waiting.pxd). What dies does so by a note
+A row opens when all its unary patterns hold; what waited for it is then settled (dangling.pxd, waiting.pxd). What dies does so by a note
 of its end on the agenda: edges, waiting pairs and unary patterns alike. A note may be late or speak of what is gone, or
 lasts longer by now: it removes only what is dead.
 """
@@ -9,9 +9,10 @@ from libc.stdint cimport int32_t, int64_t
 
 from millstream.kernels.containers.agenda cimport CHUNK_NOTES, NEVER, Note, Queue, agenda_pop
 from millstream.kernels.containers.hash_index cimport prefetch
+from millstream.kernels.joins.dangling cimport admit_dangling
 from millstream.kernels.joins.edges cimport edge_remove
 from millstream.kernels.joins.store cimport (
-    EDGE_NOTE, NO_VARIABLE, UNARY_NOTE, WAIT_NOTE, Edge, Node, Row, Store, edge_at, ends_of, node_at, row_at, row_release,
+    AT_O, AT_S, EDGE_NOTE, NO_VARIABLE, UNARY_NOTE, WAIT_NOTE, Edge, Node, Row, Store, edge_at, ends_of, node_at, row_at, row_release,
     wait_at,
 )
 from millstream.kernels.joins.waiting cimport settle, wait_remove
@@ -50,6 +51,8 @@ cdef inline void row_open(Store* store, int32_t number) noexcept nogil:
         following = wait_at(store, waiting).o_next
         settle(store, waiting)
         waiting = following
+    admit_dangling(store, <int32_t>node_number, AT_S, store.s_views[variable])
+    admit_dangling(store, <int32_t>node_number, AT_O, store.o_views[variable])
 
 
 # Expiry

@@ -17,9 +17,9 @@ Invariants
 - `Row.until` is the least end of the row's unary patterns, FOREVER without any: the row qualifies while it lies ahead.
 - A row is *open* from its qualification until it neither qualifies nor has edges. `Node.s_open`, `Node.o_open`: the views
   that may take an edge from (to) this node because its row is open. A pair is an edge exactly if both its ends are open or
-  need no qualification; otherwise it waits (waiting.pxd).
-- `Node.uses` counts rows, pairs on its chains and pins; a node without any is freed. Freed records have id, variable or view -1
-  (255).
+  need no qualification; otherwise it waits (dangling.pxd, waiting.pxd).
+- `Node.uses` counts rows, pairs on its chains, lists of dangling pairs and pins; a node without any is freed. Freed records
+  have id, variable or view -1 (255).
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -46,8 +46,8 @@ cdef enum:
     EDGE_NOTE = 0
     WAIT_NOTE = 1
     UNARY_NOTE = 2              # plus the place of the unary pattern in its row
-    S_SOUGHT = 1
-    O_SOUGHT = 2
+    AT_S = 0                    # which end of a pair
+    AT_O = 1
 
 
 cdef struct Entry:
@@ -74,16 +74,22 @@ cdef struct Row:
     uint8_t unused
 
 
+cdef struct Dangling:
+    int64_t id                  # of the other end
+    uint64_t views
+
+
 cdef struct Node:
+    # One line of the cache.
     int64_t id
     uint64_t s_open
     uint64_t o_open
+    Dangling* dangling[2]       # pairs of which this is s, and of which it is o
+    int32_t dangles[2]          # how many
     int32_t uses                # -1: free
     int32_t s_waiting
     int32_t o_waiting
     int32_t rows
-    int32_t sought              # the chains of pairs that wait here which are sought in the index: S_SOUGHT, O_SOUGHT
-    int32_t hanging             # pairs on both chains
 
 
 cdef struct Place:
@@ -169,6 +175,8 @@ cdef struct Store:
     Index node_index
     Index edge_index[2]         # of views in lanes; of the long-lived ones, so that these do not spread the former
     Index wait_index[2]
+    Index dangling_index        # places in long lists
+    int64_t dangling            # pairs in all lists
     Shelf shelf
     Agenda agenda
     int64_t now
@@ -249,8 +257,10 @@ cdef inline int32_t node_get(Store* store, int64_t id, uint32_t hash) noexcept n
         node.s_waiting = -1
         node.o_waiting = -1
         node.uses = 0
-        node.sought = 0
-        node.hanging = 0
+        node.dangling[AT_S] = NULL
+        node.dangling[AT_O] = NULL
+        node.dangles[AT_S] = 0
+        node.dangles[AT_O] = 0
         index_put(&store.node_index, hash, number)
     return number
 

@@ -1,4 +1,4 @@
-"""The pairs that wait for a qualification of their ends.
+"""The pairs of windows that wait for a qualification of their ends.
 
 A pair of a relation waits for all views of it that cannot take it yet. It hangs on the chain of its s while some of these
 views lack the qualification of s, and on the chain of its o while some have that of s and lack that of o. So when a row
@@ -9,63 +9,30 @@ has no node because of it. A waiting pair that is dead has `until` <= now; its n
 Most pairs wait in vain, so letting one wait must cost next to nothing: it is *logged*, whether or not it waits already, and
 goes with its own end; the admission of several makes one edge with the latest end. *Indexed* are pairs of lanes that would
 stay for ever, and pairs outside lanes that end by themselves, as those of several windows together do: what is said again and
-again is stored once. So are pairs of relations outside lanes that end by deletes and come but once, where they are sought: a
-delete walks the chains of its nodes, and enters a chain that is long into the index, as is done with those of a hub when it
-becomes one. Such a chain is *sought* until it is empty: all its pairs of relations outside lanes are in the index, also those
-that come later. `Wait.hash` tells: 0 for a logged pair.
+again is stored once. `Wait.hash` tells: 0 for a logged pair. Pairs outside lanes that stay until they are deleted are none of
+these (dangling.pxd).
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.string cimport memset
 
 from millstream.kernels.containers.hash_index cimport (
-    Index, Probe, fold, index_add, index_close, index_drop, index_open, index_put, probe, probe_next,
+    Index, Probe, fold, index_add, index_drop, index_put, probe, probe_next,
 )
 from millstream.kernels.containers.records cimport record_free, record_new, record_next
-from millstream.kernels.joins.edges cimport edge_add, edge_extend, edge_find, kind_hash, pair_hash
+from millstream.kernels.joins.admission cimport admit_all, o_ready, s_ready
+from millstream.kernels.joins.edges cimport kind_hash, pair_hash
 from millstream.kernels.joins.store cimport (
-    MOST, O_SOUGHT, S_SOUGHT, WAIT_NOTE, Node, Store, Wait, edge_at, node_at, node_find, node_get, node_release, note,
-    row_get, trailing_zeros, unlikely, wait_at,
+    MOST, WAIT_NOTE, Node, Store, Wait, node_at, node_find, node_get, node_release, note, trailing_zeros, wait_at,
 )
 
 cdef enum:
     FIRST = -1                  # s_prev, o_prev
-    WALKED = 16                 # pairs of a chain that deletes walk through again and again
-    LONG = 4096                 # pairs of a node with which its chains are entered before any delete: that is no pause
 
 
 # Chains
 
 cdef inline uint32_t wait_hash(int relation, int64_t a, int64_t b) noexcept nogil:
     return kind_hash(pair_hash(a, b), relation)
-
-
-cdef inline void wait_enter(Store* store, int32_t number) noexcept nogil:
-    """Puts a logged pair of a relation outside lanes into the index."""
-    cdef Wait* pair = wait_at(store, number)
-    if pair.hash == 0 and store.relation_long_lived[pair.relation]:
-        pair.hash = wait_hash(pair.relation, pair.a, pair.b)
-        store.logged[pair.relation] -= 1
-        index_put(&store.wait_index[1], pair.hash, number)
-
-
-cdef inline void enter_chain(Store* store, int64_t number, bint at_s) noexcept nogil:
-    """Has the pairs on a chain of a node sought in the index from now on."""
-    cdef Node* node = node_at(store, number)
-    cdef int32_t pair = node.s_waiting if at_s else node.o_waiting
-    node.sought |= S_SOUGHT if at_s else O_SOUGHT
-    while pair >= 0:
-        wait_enter(store, pair)
-        pair = wait_at(store, pair).s_next if at_s else wait_at(store, pair).o_next
-
-
-cdef inline void seek(Store* store, int64_t number) noexcept nogil:
-    """For a node at which many pairs wait, perhaps again."""
-    cdef Node* node = node_at(store, number)
-    if node.s_waiting >= 0 and not node.sought & S_SOUGHT:
-        enter_chain(store, number, True)
-    if node.o_waiting >= 0 and not node.sought & O_SOUGHT:
-        enter_chain(store, number, False)
 
 
 cdef inline void s_push(Store* store, int32_t number, Wait* pair, int32_t node_number) noexcept nogil:
@@ -78,9 +45,6 @@ cdef inline void s_push(Store* store, int32_t number, Wait* pair, int32_t node_n
         wait_at(store, pair.s_next).s_prev = number
     node.s_waiting = number
     node.uses += 1
-    node.hanging += 1
-    if unlikely(node.hanging == LONG):
-        seek(store, node_number)
 
 
 cdef inline void o_push(Store* store, int32_t number, Wait* pair, int32_t node_number) noexcept nogil:
@@ -92,22 +56,16 @@ cdef inline void o_push(Store* store, int32_t number, Wait* pair, int32_t node_n
         wait_at(store, pair.o_next).o_prev = number
     node.o_waiting = number
     node.uses += 1
-    node.hanging += 1
-    if unlikely(node.hanging == LONG):
-        seek(store, node_number)
 
 
 cdef inline void s_pull(Store* store, Wait* pair) noexcept nogil:
     """Takes a pair off the chain of its s."""
     cdef int32_t node_number = pair.s_node
     cdef Node* node = node_at(store, node_number)
-    node.hanging -= 1
     if pair.s_prev >= 0:
         wait_at(store, pair.s_prev).s_next = pair.s_next
     else:
         node.s_waiting = pair.s_next
-        if pair.s_next < 0:
-            node.sought &= ~S_SOUGHT
     if pair.s_next >= 0:
         wait_at(store, pair.s_next).s_prev = pair.s_prev
     pair.s_node = -1
@@ -117,13 +75,10 @@ cdef inline void s_pull(Store* store, Wait* pair) noexcept nogil:
 cdef inline void o_pull(Store* store, Wait* pair) noexcept nogil:
     cdef int32_t node_number = pair.o_node
     cdef Node* node = node_at(store, node_number)
-    node.hanging -= 1
     if pair.o_prev >= 0:
         wait_at(store, pair.o_prev).o_next = pair.o_next
     else:
         node.o_waiting = pair.o_next
-        if pair.o_next < 0:
-            node.sought &= ~O_SOUGHT
     if pair.o_next >= 0:
         wait_at(store, pair.o_next).o_prev = pair.o_prev
     pair.o_node = -1
@@ -133,17 +88,10 @@ cdef inline void o_pull(Store* store, Wait* pair) noexcept nogil:
 cdef inline void link(Store* store, int32_t number, bint at_s, bint at_o) noexcept nogil:
     """Lets a pair hang on these chains and no others; those that it is to hang on first, which may be all that keeps a node."""
     cdef Wait* pair = wait_at(store, number)
-    cdef int32_t node
     if at_s and pair.s_node < 0:
-        node = node_get(store, pair.a, fold(<uint64_t>pair.a))
-        if unlikely(node_at(store, node).sought & S_SOUGHT):
-            wait_enter(store, number)
-        s_push(store, number, pair, node)
+        s_push(store, number, pair, node_get(store, pair.a, fold(<uint64_t>pair.a)))
     if at_o and pair.o_node < 0:
-        node = node_get(store, pair.b, fold(<uint64_t>pair.b))
-        if unlikely(node_at(store, node).sought & O_SOUGHT):
-            wait_enter(store, number)
-        o_push(store, number, pair, node)
+        o_push(store, number, pair, node_get(store, pair.b, fold(<uint64_t>pair.b)))
     if not at_s and pair.s_node >= 0:
         s_pull(store, pair)
     if not at_o and pair.o_node >= 0:
@@ -164,45 +112,11 @@ cdef inline void wait_remove(Store* store, int32_t number) noexcept nogil:
     record_free(&store.waits, sizeof(Wait), number)
 
 
-# Ends of pairs: ids, and nodes where there are such, -1 where not
-
-cdef inline int64_t place_s(Store* store, int view, int64_t id, int32_t node) noexcept nogil:
-    """What names a pair's s as that of an edge: a row, or a bare id."""
-    if (store.s_bare >> view) & 1:
-        return id
-    return row_get(store, node if node >= 0 else node_get(store, id, fold(<uint64_t>id)), store.s_variable[view])
-
-
-cdef inline int64_t place_o(Store* store, int view, int64_t id, int32_t node) noexcept nogil:
-    if (store.o_bare >> view) & 1:
-        return id
-    return row_get(store, node if node >= 0 else node_get(store, id, fold(<uint64_t>id)), store.o_variable[view])
-
-
-cdef inline uint64_t s_ready(Store* store, int32_t node) noexcept nogil:
-    """The views that ask nothing more of this s."""
-    return store.s_free if node < 0 else node_at(store, node).s_open | store.s_free
-
-
-cdef inline uint64_t o_ready(Store* store, int32_t node) noexcept nogil:
-    return store.o_free if node < 0 else node_at(store, node).o_open | store.o_free
-
-
-cdef inline void admit(Store* store, int view, int64_t s, int64_t o, int64_t until) noexcept nogil:
-    """Makes an edge of a pair, or lets one that another waiting pair became last as long."""
-    cdef int32_t number = edge_find(store, view, s, o)
-    if number < 0:
-        edge_add(store, view, s, o, until)
-    elif edge_at(store, number).until < until:
-        edge_extend(store, number, until)
-
-
 cdef inline void settle(Store* store, int32_t number) noexcept nogil:
     """Admits a pair to the views both of whose ends are ready, without output, and hangs it where the others wait."""
     cdef Wait* pair = wait_at(store, number)
     cdef int32_t s = pair.s_node, o = pair.o_node
     cdef uint64_t by_s, admitted
-    cdef int view
     if pair.until <= store.now:
         wait_remove(store, number)
         return
@@ -213,14 +127,11 @@ cdef inline void settle(Store* store, int32_t number) noexcept nogil:
     by_s = pair.views & s_ready(store, s)
     admitted = by_s & o_ready(store, o)
     by_s &= ~admitted
-    while admitted:
-        view = trailing_zeros(admitted)
-        admitted &= admitted - 1
-        admit(store, view, place_s(store, view, pair.a, s), place_o(store, view, pair.b, o), pair.until)
-        if pair.views == <uint64_t>1 << view:
-            wait_remove(store, number)
-            return
-        pair.views &= ~(<uint64_t>1 << view)
+    admit_all(store, admitted, pair.a, pair.b, pair.until)
+    pair.views &= ~admitted
+    if pair.views == 0:
+        wait_remove(store, number)
+        return
     link(store, number, pair.views & ~by_s != 0, by_s != 0)
 
 
@@ -323,22 +234,15 @@ cdef inline int32_t wait_find(
 cdef inline void walk(Store* store, int32_t number, bint at_s, int relation, int64_t a, int64_t b,
                       uint64_t views) noexcept nogil:
     """Ends the waiting of a logged pair that hangs on a chain of a node, which the caller has pinned."""
-    cdef Node* node = node_at(store, number)
-    cdef int32_t sought = S_SOUGHT if at_s else O_SOUGHT
-    cdef int32_t waiting = node.s_waiting if at_s else node.o_waiting
-    cdef int32_t following, walked = 0
+    cdef int32_t waiting = node_at(store, number).s_waiting if at_s else node_at(store, number).o_waiting
+    cdef int32_t following
     cdef Wait* pair
-    if store.relation_long_lived[relation] and node.sought & sought:
-        return
     while waiting >= 0:
         pair = wait_at(store, waiting)
         following = pair.s_next if at_s else pair.o_next
         if pair.a == a and pair.b == b and pair.relation == relation and pair.hash == 0:
             wait_less(store, waiting, views)
         waiting = following
-        walked += 1
-    if walked > WALKED and store.relation_long_lived[relation]:
-        enter_chain(store, number, at_s)
 
 
 cdef inline void wait_end(Store* store, int relation, int64_t a, int64_t b, int32_t s, int32_t o,
@@ -357,37 +261,3 @@ cdef inline void wait_end(Store* store, int relation, int64_t a, int64_t b, int3
         walk(store, s, True, relation, a, b, views)
     if store.logged[relation] and o >= 0:
         walk(store, o, False, relation, a, b, views)
-
-
-cdef inline void waiting_of(Store* store, int64_t* count) noexcept nogil:
-    """How many pairs wait for each view; one that was logged several times counts once."""
-    cdef Index seen
-    cdef Probe place
-    cdef Wait* pair
-    cdef Wait* other
-    cdef int64_t i
-    cdef int32_t number
-    cdef uint32_t hash
-    cdef uint64_t views
-    memset(count, 0, MOST * sizeof(int64_t))
-    memset(&seen, 0, sizeof(Index))
-    index_open(&seen)
-    for i in range(store.waits.size):
-        pair = wait_at(store, <int32_t>i)
-        views = pair.views
-        if views and (store.logged[pair.relation] or store.relation_long_lived[pair.relation]):
-            hash = wait_hash(pair.relation, pair.a, pair.b)
-            place = probe(&seen, hash)
-            while True:
-                number = probe_next(&seen, &place)
-                if number < 0:
-                    break
-                other = wait_at(store, number)
-                if other.a == pair.a and other.b == pair.b and other.relation == pair.relation:
-                    views &= ~other.views
-            if views:
-                index_put(&seen, hash, <int32_t>i)
-        while views:
-            count[trailing_zeros(views)] += 1
-            views &= views - 1
-    index_close(&seen)
