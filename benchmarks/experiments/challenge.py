@@ -45,7 +45,7 @@ from tests.reference import Reference
 ABOUT = "Taxi trips of ten triples each, an element at a drop-off; the queries of the DEBS 2015 grand challenge as SPARQL."
 BOTH = "both together"
 RUNS = {name: (name,) for name in QUERIES} | {BOTH: tuple(QUERIES)}
-IN_BATCHES = {"frequent routes": 200_000, "profitable areas": 60_000}
+IN_BATCHES = {"frequent routes": 400_000, "profitable areas": 150_000}
 ONE_BY_ONE = {"frequent routes": 20_000, "profitable areas": 10_000}
 TIMES_RECOMPUTING = 100
 RECOMPUTED_MINUTES = 60
