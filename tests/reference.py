@@ -21,7 +21,8 @@ Where pyoxigraph departs from the recommendation, the recommendation wins; tests
 - it forgets inside of GRAPH ?g and a sub-query which graph it is in;
 - it has the blank nodes of patterns in solutions, so that COUNT(DISTINCT *) counts more of them;
 - it joins no value that BIND gives inside of GRAPH ?g for ?g itself;
-- it has no path of length zero from or to a term that is not in the graph (section 18.4: `:a :p* ?x` always has :a).
+- it has no path of length zero from or to a term that is not in the graph (section 18.4: `:a :p* ?x` always has :a);
+- it gives `:a :p+ :b` inside of GRAPH ?g once for each last step of such a path, where the recommendation has it once.
 """
 
 from __future__ import annotations

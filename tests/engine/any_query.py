@@ -263,7 +263,11 @@ class Author(Writer):
         constants = [] if "?" in path or "*" in path else NODES[:2]
         end = self.one(*VARIABLES, *constants)
         if "|" not in path:
-            return f"{self.one(*VARIABLES, *constants)} {path} {end} ."
+            start = self.one(*VARIABLES, *constants)
+            # Between two terms it has one for each last step, where it looks in every graph.
+            if place.every_graph and start in constants and end in constants:
+                start = self.one(*VARIABLES)
+            return f"{start} {path} {end} ."
         # It also drops repeats among alternatives, which DISTINCT does for both; that needs a variable.
         return f"{{ SELECT DISTINCT * {{ {self.one(*VARIABLES)} {path} {end} . }} }}"
 

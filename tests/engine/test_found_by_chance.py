@@ -58,6 +58,18 @@ def test_a_graph_that_is_not_there_has_no_solutions_though_none_needs_a_triple(g
     assert [(x.at_ms, x.weight) for x in query.take()] == [(1, 1), (2, -1)]
 
 
+@pytest.mark.parametrize("graph", [":g", "?g"])
+def test_a_path_between_two_terms_is_one_solution_however_many_ways_there_are(graph: str) -> None:
+    # Not against the reference evaluator: its outside engine has one for each last step in GRAPH ?g.
+    engine = Engine()
+    query = engine.register(f"PREFIX : <{NAMESPACE}> SELECT * {{ GRAPH {graph} {{ :a :p+ :b }} }}", "changes")
+    engine.insert(nt("a p a"), at_ms=1, graph=G)
+    engine.insert(nt("a p b"), at_ms=2, graph=G)
+    engine.delete(nt("a p a"), at_ms=3, graph=G)
+    engine.delete(nt("a p b"), at_ms=4, graph=G)
+    assert [(x.at_ms, x.weight) for x in query.take()] == [(2, 1), (4, -1)]
+
+
 @pytest.mark.parametrize("tail", ["LIMIT 1", "HAVING (COUNT(*) > 0) LIMIT 1"])
 def test_what_a_group_counts_at_registration_is_one_change_with_what_it_has_before(tail: str) -> None:
     query = f"SELECT * {{ STREAM <{S}> [RANGE 6] {{ ?a :p ?b }} {{ SELECT (COUNT(*) AS ?n) {{ ?c :p ?d }} {tail} }} }}"

@@ -1,14 +1,16 @@
-"""Pairs that stay until they are deleted and wait for a qualification: dangling tuples of graphs, which most of a graph may be.
+"""Pairs that stay until they are deleted and wait for a qualification: dangling tuples of graphs, which most of a graph may
+be.
 
-One of them is two words in a list at the node that it waits for: at its s for the views that lack the qualification of s, at
-its o for those that have that of s and lack that of o. So when a row opens, its node's lists hold everything that may now be
-admitted, and a pair whose s lacks all that it needs costs its o nothing. An end that closes again moves nothing: a pair is
-looked at, and moved to its other end if it has to wait there, when the end that it waits for opens.
+One of them is two words in a list at the node that it waits for: at its s for the views that lack the qualification of s,
+at its o for those that have that of s and lack that of o. So when a row opens, its node's lists hold everything that may
+now be admitted, and a pair whose s lacks all that it needs costs its o nothing. An end that closes again moves nothing: a
+pair is looked at, and moved to its other end if it has to wait there, when the end that it waits for opens.
 
-A list is an array of the shelf. Its first entry is a header: how many entries the array has, and whether the pairs are in the
-index. Pairs are in no order; the last one fills a place that becomes empty. A delete looks through a list of up to SCANNED
-pairs; a longer one is *indexed* by it, or when it becomes LONG, so that no delete has to pause for that. What an index holds
-are places in lists: whoever finds one looks whether its pair is there. A list of FEW pairs or less is never indexed.
+A list is an array of the shelf. Its first entry is a header: how many entries the array has, and whether the pairs are in
+the index. Pairs are in no order; the last one fills a place that becomes empty. A delete looks through a list of up to
+SCANNED pairs; a longer one is *indexed* by it, or when it becomes LONG, so that no delete has to pause for that. What an
+index holds are places in lists: whoever finds one looks whether its pair is there. A list of FEW pairs or less is never
+indexed.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t

@@ -2,9 +2,9 @@
 
 Fed with changes of its views in order, it writes for every change the matches that begin (weight 1) or end early (-1), with
 the interval in which they hold. Patterns of one variable are not views with lists but qualifications of rows
-(qualifications.pxd), for which pairs may have to wait (dangling.pxd, waiting.pxd); the rest are edges between rows (store.pxd,
-laid out by layout.pxd); a change (changes.pxd) updates these, and matches are enumerated from what changed (matching.pxd), those of what
-nobody asks for counted (counting.pxd).
+(qualifications.pxd), for which pairs may have to wait (dangling.pxd, waiting.pxd); the rest are edges between rows
+(store.pxd, laid out by layout.pxd); a change (changes.pxd) updates these, and matches are enumerated from what changed
+(matching.pxd), those of what nobody asks for counted (counting.pxd).
 
 A change of one view, at tick `now`:
 

@@ -1,8 +1,8 @@
 """Qualifications of rows by unary patterns, and how everything expires.
 
-A row opens when all its unary patterns hold; what waited for it is then settled (dangling.pxd, waiting.pxd). What dies does so by a note
-of its end on the agenda: edges, waiting pairs and unary patterns alike. A note may be late or speak of what is gone, or
-lasts longer by now: it removes only what is dead.
+A row opens when all its unary patterns hold; what waited for it is then settled (dangling.pxd, waiting.pxd). What dies does
+so by a note of its end on the agenda: edges, waiting pairs and unary patterns alike. A note may be late or speak of what is
+gone, or lasts longer by now: it removes only what is dead.
 """
 
 from libc.stdint cimport int32_t, int64_t
@@ -12,8 +12,8 @@ from millstream.kernels.containers.hash_index cimport prefetch
 from millstream.kernels.joins.dangling cimport admit_dangling
 from millstream.kernels.joins.edges cimport edge_remove
 from millstream.kernels.joins.store cimport (
-    AT_O, AT_S, EDGE_NOTE, NO_VARIABLE, UNARY_NOTE, WAIT_NOTE, Edge, Node, Row, Store, edge_at, ends_of, node_at, row_at, row_release,
-    wait_at,
+    AT_O, AT_S, EDGE_NOTE, NO_VARIABLE, UNARY_NOTE, WAIT_NOTE, Edge, Node, Row, Store, edge_at, ends_of, node_at,
+    row_at, row_release, wait_at,
 )
 from millstream.kernels.joins.waiting cimport settle, wait_remove
 

@@ -8,9 +8,9 @@ has no node because of it. A waiting pair that is dead has `until` <= now; its n
 
 Most pairs wait in vain, so letting one wait must cost next to nothing: it is *logged*, whether or not it waits already, and
 goes with its own end; the admission of several makes one edge with the latest end. *Indexed* are pairs of lanes that would
-stay for ever, and pairs outside lanes that end by themselves, as those of several windows together do: what is said again and
-again is stored once. `Wait.hash` tells: 0 for a logged pair. Pairs outside lanes that stay until they are deleted are none of
-these (dangling.pxd).
+stay for ever, and pairs outside lanes that end by themselves, as those of several windows together do: what is said again
+and again is stored once. `Wait.hash` tells: 0 for a logged pair. Pairs outside lanes that stay until they are deleted are
+none of these (dangling.pxd).
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
