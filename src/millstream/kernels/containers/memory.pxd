@@ -44,6 +44,10 @@ cdef extern from *:
     #endif
         return block_checked(calloc(size ? size : 1, 1));
     }
+    /* Whose bytes the caller writes before it reads them. */
+    static void *block_unset(size_t size) {
+        return size >= MILLSTREAM_MAPPED ? block_new(size) : block_checked(malloc(size ? size : 1));
+    }
     static void block_free(void *block, size_t size) {
         if (block == NULL) return;
     #ifdef __linux__
@@ -69,6 +73,7 @@ cdef extern from *:
     #endif
     """
     void* block_new(size_t size) noexcept nogil
+    void* block_unset(size_t size) noexcept nogil
     void block_free(void* block, size_t size) noexcept nogil
     void* block_resize(void* block, size_t was, size_t size) noexcept nogil
     int leading_zeros "__builtin_clzll"(unsigned long long) noexcept nogil
@@ -126,7 +131,7 @@ cdef inline void* shelf_take(Shelf* shelf, int64_t capacity) noexcept nogil:
     if shelf.left < size:
         shelf.chunks = <void**>block_resize(shelf.chunks, shelf.chunk_count * sizeof(void*),
                                             (shelf.chunk_count + 1) * sizeof(void*))
-        shelf.chunk = <char*>block_new(CHUNK_BYTES)
+        shelf.chunk = <char*>block_unset(CHUNK_BYTES)
         shelf.chunks[shelf.chunk_count] = shelf.chunk
         shelf.chunk_count += 1
         shelf.left = CHUNK_BYTES

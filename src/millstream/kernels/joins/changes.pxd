@@ -189,35 +189,83 @@ cdef inline void insert_pair(Matcher* matcher, Target* target, uint64_t views, C
         node_drop(store, o)
 
 
-cdef inline int64_t dangle_first(Store* store, Target* target, int64_t n, const int64_t* view, const int64_t* a,
-                                 const int64_t* b, const int64_t* now, const int64_t* until, const int64_t* op,
-                                 const int32_t* s_node, const int32_t* o_node) noexcept nogil:
-    """Of changes that follow each other, lets the first ones dangle of which no view can make an edge, as insert_pair would;
-    says how many. Most pairs of a graph are such, and they come many at a time: in a loop without anything else in it they
-    cost a third less."""
-    cdef uint64_t views = target.views, s_free = store.s_free, o_free = store.o_free, by_s
-    cdef int64_t i, due = store.agenda.next_tick
-    cdef int32_t s, o
-    if not (target.long_lived and target.qualified and target.s_node and target.o_node and target.others == 0):
-        return 0
+# Pairs that stay, many at a time
+
+cdef inline int64_t lasting_first(Store* store, int64_t n, const int64_t* view, const int64_t* now, const int64_t* until,
+                                  const int64_t* op) noexcept nogil:
+    """How many of the first changes bring pairs that stay until they are deleted to the same views, nothing expiring."""
+    cdef int64_t i, first = view[0], due = store.agenda.next_tick, differ = 0, negative = 0
+    # Mostly all do: asked without a branch, in the bits and the sign.
     for i in range(n):
-        if view[i] != view[0] or op[i] <= 0 or until[i] != FOREVER or now[i] >= due:
-            return i
-        s = s_node[i]
-        if unlikely(s < 0) or unlikely(node_at(store, s).id != a[i]):
-            s = node_get(store, a[i], fold(<uint64_t>a[i]))
-        by_s = views & (node_at(store, s).s_open | s_free)
-        if by_s:
-            o = o_node[i]
-            if unlikely(o < 0) or unlikely(node_at(store, o).id != b[i]):
-                o = node_get(store, b[i], fold(<uint64_t>b[i]))
-            if by_s & (node_at(store, o).o_open | o_free):
-                # Nodes that are made for it and not used are those of insert_pair.
-                return i
-            dangle(store, o, AT_O, a[i], by_s)
-        if by_s != views:
-            dangle(store, s, AT_S, b[i], views & ~by_s)
-    return n
+        differ |= (view[i] ^ first) | (until[i] ^ FOREVER)
+        negative |= (op[i] - 1) | (due - 1 - now[i])
+    if differ == 0 and negative >= 0:
+        return n
+    for i in range(n):
+        if view[i] != first or op[i] <= 0 or until[i] != FOREVER or now[i] >= due:
+            break
+    return i
+
+
+cdef inline void find_nodes(Store* store, int64_t n, const int64_t* ids, int32_t* found) noexcept nogil:
+    """The nodes of some ids, -1 where there is none: found together, so that none waits for the memory of another."""
+    cdef uint32_t hash[AHEAD]
+    cdef int64_t i
+    for i in range(n):
+        hash[i] = fold(<uint64_t>ids[i])
+        prefetch_slot(&store.node_index, hash[i])
+    for i in range(n):
+        found[i] = node_find(store, ids[i], hash[i])
+
+
+cdef inline void insert_lasting(Matcher* matcher, Target* target, int64_t n, const int64_t* a, const int64_t* b,
+                                const int64_t* now, const int64_t* change) noexcept nogil:
+    """Up to AHEAD pairs that stay until they are deleted come to views that ask for qualifications, as insert_pair has it.
+
+    Most pairs of a graph are such, and can only dangle. First all dangle for the views that lack the qualification of s,
+    which concerns nothing else; what is left has to know its o."""
+    cdef Store* store = matcher.store
+    cdef int32_t s[AHEAD]
+    cdef int32_t o[AHEAD]
+    cdef int64_t ends[AHEAD]
+    cdef int64_t left[AHEAD]
+    cdef uint64_t ready[AHEAD]
+    cdef uint64_t by_s, admitted
+    cdef int64_t i, at, count = 0
+    cdef Change one
+    cdef int view
+    find_nodes(store, n, a, s)
+    for i in range(n):
+        s[i] = node_of(store, a[i], s[i])
+        by_s = target.views & (node_at(store, s[i]).s_open | store.s_free)
+        if by_s != target.views:
+            dangle(store, s[i], AT_S, b[i], target.views & ~by_s)
+        ready[count] = by_s
+        ends[count] = b[i]
+        left[count] = i
+        count += by_s != 0
+    find_nodes(store, count, ends, o)
+    for at in range(count):
+        i = left[at]
+        # What was not used yet may have been freed with a pair before this one.
+        s[i] = node_of(store, a[i], s[i])
+        o[at] = node_of(store, ends[at], o[at])
+        admitted = ready[at] & (node_at(store, o[at]).o_open | store.o_free)
+        if ready[at] != admitted:
+            dangle(store, o[at], AT_O, a[i], ready[at] & ~admitted)
+        one.a = a[i]
+        one.b = ends[at]
+        one.until = FOREVER
+        one.number = change[i]
+        one.inserted = True
+        store.now = now[i]
+        while admitted:
+            view = trailing_zeros(admitted)
+            admitted &= admitted - 1
+            change_edge(matcher, view, place_s(store, view, one.a, s[i]), place_o(store, view, one.b, o[at]), &one)
+        # A view that holds the bare id makes no use of a node.
+        node_drop(store, s[i])
+        node_drop(store, o[at])
 
 
 cdef inline void end_pair(Matcher* matcher, int relation, uint64_t views, Change* change) noexcept nogil:
@@ -281,8 +329,6 @@ cdef inline int32_t look_at(Store* store, int64_t id, int side) noexcept nogil:
     if number >= 0:
         node = node_at(store, number)
         waiting = node.o_waiting if side else node.s_waiting
-        if node.dangling[side] != NULL:
-            prefetch(node.dangling[side] + node.dangles[side] + 1)
         if node.rows >= 0:
             prefetch(row_at(store, node.rows))
         if waiting >= 0:

@@ -7,7 +7,7 @@ from millstream.kernels.containers.agenda cimport FOREVER
 from millstream.kernels.containers.hash_index cimport Index, Probe, index_close, index_open, index_put, probe, probe_next
 from millstream.kernels.containers.memory cimport block_free, block_new
 from millstream.kernels.joins.edges cimport pair_hash
-from millstream.kernels.joins.store cimport AT_O, AT_S, MOST, Node, Store, Wait, node_at, trailing_zeros, wait_at
+from millstream.kernels.joins.store cimport AT_S, MOST, Dangling, Store, Wait, dangling_at, node_at, trailing_zeros, wait_at
 
 
 cdef struct Waiting:
@@ -18,29 +18,28 @@ cdef struct Waiting:
 
 
 cdef inline int64_t most_waiting(Store* store) noexcept nogil:
-    return store.waits.size + store.dangling
+    return store.waits.size + store.dangling.size
 
 
 cdef inline int64_t waiting_pairs(Store* store, Waiting* into) noexcept nogil:
     """Writes what waits, and says how much that is; a pair may be there several times."""
     cdef int64_t i, count = 0
-    cdef int32_t at
+    cdef int64_t id
     cdef Wait* pair
-    cdef Node* node
+    cdef Dangling* dangling
     for i in range(store.waits.size):
         pair = wait_at(store, <int32_t>i)
         if pair.views:
             into[count] = Waiting(pair.a, pair.b, pair.until, pair.views)
             count += 1
-    for i in range(store.nodes.size):
-        node = node_at(store, i)
-        if node.uses < 0:
-            continue
-        for at in range(1, node.dangles[AT_S] + 1):
-            into[count] = Waiting(node.id, node.dangling[AT_S][at].id, FOREVER, node.dangling[AT_S][at].views)
-            count += 1
-        for at in range(1, node.dangles[AT_O] + 1):
-            into[count] = Waiting(node.dangling[AT_O][at].id, node.id, FOREVER, node.dangling[AT_O][at].views)
+    for i in range(store.dangling.size):
+        dangling = dangling_at(store, <int32_t>i)
+        if dangling.views:
+            id = node_at(store, dangling.node).id
+            if dangling.side == AT_S:
+                into[count] = Waiting(id, dangling.id, FOREVER, dangling.views)
+            else:
+                into[count] = Waiting(dangling.id, id, FOREVER, dangling.views)
             count += 1
     return count
 

@@ -26,9 +26,10 @@ from libc.string cimport memcpy
 
 from millstream.kernels.containers.agenda cimport FOREVER as AGENDA_FOREVER
 from millstream.kernels.containers.agenda cimport LANES, NEVER, agenda_bytes, agenda_close
+from millstream.kernels.containers.chunked cimport chunked_bytes, chunked_close
 from millstream.kernels.containers.hash_index cimport index_bytes, index_close, index_open
 from millstream.kernels.containers.memory cimport CHUNK_BYTES, SHELVED, block_free, block_new, shelf_close, shelf_give
-from millstream.kernels.joins.changes cimport AHEAD, Ahead, Change, change_views, dangle_first, look_ahead
+from millstream.kernels.joins.changes cimport AHEAD, Ahead, Change, change_views, insert_lasting, lasting_first, look_ahead
 from millstream.kernels.joins.counting cimport find_counted, known_free, spans_free
 from millstream.kernels.joins.filters cimport Filters, OrderTest
 from millstream.kernels.joins.inspection cimport Waiting, count_waiting, most_waiting, waiting_pairs
@@ -63,7 +64,7 @@ cdef class IntervalJoin:
     def __cinit__(self):
         cdef int i
         # Cython hands out zeroed memory.
-        self.store.nodes.free = self.store.edges.free = self.store.waits.free = -1
+        self.store.nodes.free = self.store.edges.free = self.store.waits.free = self.store.dangling.free = -1
         index_open(&self.store.node_index)
         index_open(&self.store.dangling_index)
         for i in range(2):
@@ -137,18 +138,11 @@ cdef class IntervalJoin:
         cdef Store* store = &self.store
         cdef int column, i
         cdef int64_t number
-        cdef Dangling* pairs
         for number in range(store.edges.size):
             # Only lists longer than a shelf's arrays need giving back one by one; every list is some edge's.
             if edge_at(store, <int32_t>number).view < 0:
                 continue
             self.free_large(<int32_t>number)
-        for number in range(store.nodes.size):
-            for i in range(2):
-                if node_at(store, number).uses >= 0 and node_at(store, number).dangles[i]:
-                    pairs = node_at(store, number).dangling[i]
-                    if pairs.id > SHELVED:
-                        shelf_give(&store.shelf, pairs, pairs.id)
         shelf_close(&store.shelf)
         index_close(&store.node_index)
         index_close(&store.dangling_index)
@@ -160,6 +154,7 @@ cdef class IntervalJoin:
         block_free(store.rows.data, store.rows.capacity * UNIT)
         block_free(store.edges.data, store.edges.capacity * sizeof(Edge))
         block_free(store.waits.data, store.waits.capacity * sizeof(Wait))
+        chunked_close(&store.dangling)
         spans_free(&self.matcher)
         known_free(&self.matcher)
         for column in range(self.matcher.width + MORE_COLUMNS):
@@ -226,16 +221,17 @@ cdef class IntervalJoin:
         cdef Change one
         cdef Ahead ahead
         while i < n:
+            target = &store.targets[view[i]]
+            if target.lasting:
+                j = lasting_first(store, min(n - i, <int64_t>AHEAD), view + i, now + i, until + i, op + i)
+                if j:
+                    insert_lasting(&self.matcher, target, j, a + i, b + i, now + i, change + i)
+                    i += j
+                    continue
             if i >= seen:
                 looked = i
                 seen = min(n, i + AHEAD)
                 look_ahead(store, seen - i, view + i, a + i, b + i, until + i, &ahead)
-            target = &store.targets[view[i]]
-            j = i + dangle_first(store, target, seen - i, view + i, a + i, b + i, now + i, until + i, op + i,
-                                 ahead.s_node + (i - looked), ahead.o_node + (i - looked))
-            if j > i:
-                i = j
-                continue
             one.a = a[i]
             one.b = b[i]
             one.until = until[i]
@@ -351,7 +347,7 @@ cdef class IntervalJoin:
         entries = [int(store.held[view] + waiting[view]) for view in range(store.views)]
         size = (
             store.nodes.capacity * sizeof(Node) + store.rows.capacity * UNIT + store.edges.capacity * sizeof(Edge)
-            + store.waits.capacity * sizeof(Wait) + index_bytes(&store.node_index)
+            + store.waits.capacity * sizeof(Wait) + chunked_bytes(&store.dangling) + index_bytes(&store.node_index)
             + index_bytes(&store.edge_index[0]) + index_bytes(&store.edge_index[1])
             + index_bytes(&store.wait_index[0]) + index_bytes(&store.wait_index[1]) + index_bytes(&store.dangling_index)
             + store.shelf.chunk_count * CHUNK_BYTES + store.shelf.large
@@ -360,7 +356,7 @@ cdef class IntervalJoin:
         return {
             "entries": entries,
             "edges": int(store.edges.live),
-            "waiting": int(store.waits.live + store.dangling),
+            "waiting": int(store.waits.live + store.dangling.live),
             "rows": int(store.row_count),
             "nodes": int(store.nodes.live),
             "notes": int(store.agenda.size),

@@ -104,6 +104,9 @@ cdef inline group(Store* store, table, lane_of, relations):
         target.o_node = not target.unary and not store.o_id[number]
         target.qualified = not target.unary and store.relation_views[number] & ~(store.s_free & store.o_free) != 0
         target.long_lived = store.relation_long_lived[number]
+        lasting = target.long_lived and target.qualified and target.s_node and target.o_node
+        target.lasting = lasting and target.others == 0
         store.targets[store.views + view] = target[0]
         store.targets[store.views + view].views |= target.others
         store.targets[store.views + view].others = 0
+        store.targets[store.views + view].lasting = lasting

@@ -18,14 +18,15 @@ Invariants
 - A row is *open* from its qualification until it neither qualifies nor has edges. `Node.s_open`, `Node.o_open`: the views
   that may take an edge from (to) this node because its row is open. A pair is an edge exactly if both its ends are open or
   need no qualification; otherwise it waits (dangling.pxd, waiting.pxd).
-- `Node.uses` counts rows, pairs on its chains, lists of dangling pairs and pins; a node without any is freed. Freed records
-  have id, variable or view -1 (255).
+- `Node.uses` counts rows, pairs on its chains and pins; a node without any is freed. Freed records have id, variable or view
+  -1 (255), or no views.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from millstream.kernels.containers.agenda cimport FOREVER, NEVER, Agenda, Note, agenda_bytes, agenda_close, agenda_put
+from millstream.kernels.containers.chunked cimport Chunked, chunked_at
 from millstream.kernels.containers.hash_index cimport (
     Index, Probe, fold, index_bytes, index_close, index_drop, index_put, probe, probe_next,
 )
@@ -75,8 +76,12 @@ cdef struct Row:
 
 
 cdef struct Dangling:
-    int64_t id                  # of the other end
-    uint64_t views
+    int64_t id                  # of the end where it does not wait
+    uint64_t views              # for which it waits; 0: free
+    int32_t next                # on the same chain
+    int32_t prev                # where the chain is indexed
+    int32_t node                # where it waits
+    int32_t side
 
 
 cdef struct Node:
@@ -84,12 +89,14 @@ cdef struct Node:
     int64_t id
     uint64_t s_open
     uint64_t o_open
-    Dangling* dangling[2]       # pairs of which this is s, and of which it is o
+    int32_t dangling[2]         # the first pair that dangles here of which this is s, or o; -1
     int32_t dangles[2]          # how many
     int32_t uses                # -1: free
     int32_t s_waiting
     int32_t o_waiting
     int32_t rows
+    uint8_t indexed[2]          # chains of dangling pairs
+    uint8_t unused[6]
 
 
 cdef struct Place:
@@ -136,6 +143,7 @@ cdef struct Target:
     bint o_node
     bint qualified              # whether some ask for a qualification
     bint long_lived
+    bint lasting                # whether pairs that stay are inserted many at a time
 
 
 cdef struct Store:
@@ -170,13 +178,13 @@ cdef struct Store:
     Records rows                # in units
     Records edges
     Records waits
+    Chunked dangling
     int32_t spare_row[MOST]     # free rows by variable
     int64_t row_count
     Index node_index
     Index edge_index[2]         # of views in lanes; of the long-lived ones, so that these do not spread the former
     Index wait_index[2]
-    Index dangling_index        # places in long lists
-    int64_t dangling            # pairs in all lists
+    Index dangling_index        # of pairs on long chains
     Shelf shelf
     Agenda agenda
     int64_t now
@@ -207,6 +215,10 @@ cdef inline Edge* edge_at(Store* store, int32_t number) noexcept nogil:
 
 cdef inline Wait* wait_at(Store* store, int32_t number) noexcept nogil:
     return (<Wait*>store.waits.data) + number
+
+
+cdef inline Dangling* dangling_at(Store* store, int32_t number) noexcept nogil:
+    return <Dangling*>chunked_at(&store.dangling, number)
 
 
 cdef inline void note(Store* store, int view, int64_t until, int32_t number, int32_t kind) noexcept nogil:
@@ -257,10 +269,12 @@ cdef inline int32_t node_get(Store* store, int64_t id, uint32_t hash) noexcept n
         node.s_waiting = -1
         node.o_waiting = -1
         node.uses = 0
-        node.dangling[AT_S] = NULL
-        node.dangling[AT_O] = NULL
+        node.dangling[AT_S] = -1
+        node.dangling[AT_O] = -1
         node.dangles[AT_S] = 0
         node.dangles[AT_O] = 0
+        node.indexed[AT_S] = False
+        node.indexed[AT_O] = False
         index_put(&store.node_index, hash, number)
     return number
 
