@@ -13,7 +13,7 @@ import numpy as np
 
 from millstream.ingest.chunk import Chunk, Want, known
 from millstream.ingest.columns import Columns
-from millstream.ingest.message_reader import MessageReader
+from millstream.ingest.lanes import Reader
 from millstream.ingest.messages import Headers, Lane, Messages
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.scanning.summary import Summary
@@ -59,9 +59,7 @@ class Inbox:
         self.waiting.put(None)
 
 
-def chunks_of_inbox(
-    name: str, inbox: Inbox, reader: MessageReader, want: Want, close: Callable[[], None]
-) -> Iterator[Chunk]:
+def chunks_of_inbox(name: str, inbox: Inbox, reader: Reader, want: Want, close: Callable[[], None]) -> Iterator[Chunk]:
     """What comes into an inbox, as it comes."""
     lane = Lane(name, 0, want.blank_prefix or "")
     position = b""
@@ -98,7 +96,7 @@ def _drained(inbox: Inbox) -> tuple[list[Pushed], bool, BaseException | None]:
 
 
 class _PushedChunk(Chunk):
-    def __init__(self, lane: Lane, found: list[Pushed], reader: MessageReader, want: Want, position: bytes) -> None:
+    def __init__(self, lane: Lane, found: list[Pushed], reader: Reader, want: Want, position: bytes) -> None:
         super().__init__(self._encode, position)
         self._messages = Messages(
             [lane],
@@ -114,15 +112,3 @@ class _PushedChunk(Chunk):
 
     def _encode(self, dictionary: Dictionary, summary: Summary | None) -> Columns:
         return self._reader.encode(self._messages, dictionary, summary, self._want.on_rejected)[0]
-
-
-def reader_of(want: Want, format: str | None, time: str | None, element: str | None, base: str | None) -> MessageReader:
-    """A reader by what a source says, and what whoever reads it says, which comes first."""
-    return MessageReader(
-        want.format or format,
-        want.time or time,
-        want.element or element,
-        want.base or base,
-        want.limits,
-        graphs=want.graphs,
-    )
