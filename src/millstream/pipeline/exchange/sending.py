@@ -36,7 +36,7 @@ _HEADER = b"millstream"
 
 
 class Sending(Reporter):
-    """Takes the place of a reporter: what a run would report is kept until it is sent."""
+    """Takes the place of a reporter: what a run would report is kept until it is sent, no longer than a trigger."""
 
     def __init__(self) -> None:
         self._deltas: list[Deltas] = []
@@ -49,18 +49,6 @@ class Sending(Reporter):
         """What came since the last call."""
         taken, self._deltas = self._deltas, []
         return taken
-
-    def hold_waiting(self) -> None:
-        """Nothing waits longer than a trigger."""
-
-    def close(self) -> None:
-        pass
-
-    def dump(self) -> Any:
-        return None
-
-    def load(self, state: Any, width: int, dictionary: Dictionary) -> None:
-        pass
 
 
 class SendingEmitter(Emitter):
