@@ -33,6 +33,7 @@ from millstream.plan.nodes import ExchangeOutput, Node
 NAME = ("source", "part", "element")
 """What names a change among those of its tick, in the order in which they happen."""
 _HEADER = b"millstream"
+_KEEPS_ALL = 1 << 62
 
 
 class Sending(Reporter):
@@ -68,8 +69,8 @@ class SendingRun(QueryRun):
 class PartCore(Core):
     """Runs a part of a query's plan."""
 
-    def __init__(self, options: Options, plan: Node) -> None:
-        super().__init__(options)
+    def __init__(self, spec: JobSpec, plan: Node) -> None:
+        super().__init__(Options(0, spec.t0_ms, _KEEPS_ALL, False, True, True, True, spec.limits))
         self._plan = plan
 
     def planned(self, text: str, base: str | None, output: str | None) -> Node:
