@@ -1,16 +1,15 @@
-"""Consolidating and merging deltas against counters of one change each."""
+"""Consolidating deltas against counters of one change each."""
 
 from collections import Counter
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from millstream.operators.deltas import consolidated, empty, merged
+from millstream.operators.deltas import consolidated
 from millstream.operators.ticks import Deltas
-from tests.operators.deltas_model import deltas, listed, recomputed
-from tests.operators.histories import histories, instants
+from tests.operators.deltas_model import listed
+from tests.operators.histories import instants
 
 
 def rows_of(width, rows):
@@ -40,23 +39,3 @@ def test_changes_of_one_row_are_left_as_they_are():
 
 def test_a_row_without_weight_is_dropped_even_alone():
     assert len(consolidated(rows_of(1, [((5,), 1, 0, 0)]))) == 0
-
-
-@settings(deadline=None)
-@given(st.data(), st.integers(0, 2))
-def test_merging_adds_two_multisets(data, width):
-    times = data.draw(instants())
-    inputs = [data.draw(histories(width, times)), data.draw(histories(width, times))]
-    whole = merged(*(deltas(width, changes) for changes in inputs))
-    assert sorted(listed(whole), key=lambda row: (row[1:3], row[0])) == recomputed(inputs, lambda a, b: a + b)
-
-
-def test_merging_with_nothing_copies_nothing():
-    given = rows_of(2, [((5, 6), 1, -1, 1)])
-    assert merged(given, empty(2)) is given
-    assert merged(empty(2), given) is given
-
-
-def test_deltas_of_another_width_are_refused():
-    with pytest.raises(ValueError, match="expected 2 columns, got 1"):
-        merged(rows_of(2, [((5, 6), 1, 0, 1)]), rows_of(1, [((5,), 1, 0, 1)]))

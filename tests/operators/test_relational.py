@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from millstream.kernels.flow.consolidation import consolidated, merged
+from millstream.kernels.flow.consolidation import consolidated
 from millstream.kernels.flow.deltas import Deltas
+from millstream.kernels.forms.union import Union
 from millstream.kernels.relations.relation import Distinct, KeyMatcher, MatchCounter
 from millstream.kernels.relations.relation_join import JoinTable
 from tests.operators import solutions_model as model
@@ -109,7 +110,8 @@ class LeftJoin:
         alone = self.unmatched.run(left, consolidated(Deltas(columns[:, first:], *more)))
         padding = np.full((len(alone), first - self.width), UNBOUND, np.int64)
         padded = Deltas(np.hstack([alone.columns, padding]), alone.tick, alone.change, alone.weight)
-        return merged(consolidated(Deltas(columns[:, :first], *more)), padded)
+        joined_rows = consolidated(Deltas(columns[:, :first], *more))
+        return Union([joined_rows, padded], first, [range(first)] * 2).run()
 
 
 @settings(deadline=None, max_examples=200)

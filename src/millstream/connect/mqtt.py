@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from millstream.connect.pushed import Inbox, Pushed, chunks_of_inbox, reader_of
+from millstream.connect.pushed import Inbox, Pushed, chunks_of_inbox
 from millstream.errors import ConnectError, OptionError
 from millstream.ingest.chunk import Chunk, Want
-from millstream.ingest.message_reader import MessageReader
+from millstream.ingest.message_options import MessageOptions
 from millstream.ingest.messages import CONTENT_TYPE
 from millstream.rdf.times import now_ms
 
@@ -28,11 +28,8 @@ class MqttSource:
 
     host: str
     topics: tuple[str, ...]
+    options: MessageOptions
     port: int = 1883
-    format: str | None = None
-    time: str | None = None
-    element: str | None = None
-    base: str | None = None
     qos: int = 1
     client_id: str | None = None
     username: str | None = None
@@ -50,7 +47,7 @@ class MqttSource:
         """What comes from now on."""
         if want.changes:
             raise OptionError(f"{self.name}: changes are not read from MQTT")
-        reader = reader_of(want, self.format, self.time, self.element, self.base)
+        reader = self.options.reader_for(want)
         inbox = Inbox()
         client = self._connected(inbox)
 
@@ -150,5 +147,5 @@ def mqtt(
         raise OptionError(f"qos is 0, 1 or 2, got {qos!r}")
     if version not in (4, 5):
         raise OptionError(f"version is 4, for MQTT 3.1.1, or 5, got {version!r}")
-    MessageReader(format, time, element, base)  # complains at once
-    return MqttSource(host, topics, port, format, time, element, base, qos, client_id, username, password, tls, version)
+    options = MessageOptions(format, time, element, base)
+    return MqttSource(host, topics, options, port, qos, client_id, username, password, tls, version)

@@ -12,11 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from millstream.ingest.chunk import Chunk, Want, known
-from millstream.ingest.columns import Columns
-from millstream.ingest.message_reader import MessageReader
+from millstream.ingest.lanes import Reader
 from millstream.ingest.messages import Headers, Lane, Messages
-from millstream.kernels.dictionary.dictionary import Dictionary
-from millstream.kernels.scanning.summary import Summary
 
 _MOST_WAITING = 100_000
 _TOGETHER = 10_000
@@ -59,9 +56,7 @@ class Inbox:
         self.waiting.put(None)
 
 
-def chunks_of_inbox(
-    name: str, inbox: Inbox, reader: MessageReader, want: Want, close: Callable[[], None]
-) -> Iterator[Chunk]:
+def chunks_of_inbox(name: str, inbox: Inbox, reader: Reader, want: Want, close: Callable[[], None]) -> Iterator[Chunk]:
     """What comes into an inbox, as it comes."""
     lane = Lane(name, 0, want.blank_prefix or "")
     position = b""
@@ -70,7 +65,7 @@ def chunks_of_inbox(
             found, is_over, error = _drained(inbox)
             if found:
                 position = found[-1].position or position
-                yield _PushedChunk(lane, found, reader, want, position)
+                yield _chunk_of(lane, found, reader, want, position)
             if error is not None:
                 raise error
             if is_over:
@@ -97,32 +92,14 @@ def _drained(inbox: Inbox) -> tuple[list[Pushed], bool, BaseException | None]:
     return found, False, None
 
 
-class _PushedChunk(Chunk):
-    def __init__(self, lane: Lane, found: list[Pushed], reader: MessageReader, want: Want, position: bytes) -> None:
-        super().__init__(self._encode, position)
-        self._messages = Messages(
-            [lane],
-            np.zeros(len(found), np.int64),
-            np.array([message.offset for message in found], np.int64),
-            [message.value for message in found],
-            np.array([message.at_ms for message in found], np.int64),
-            lambda place: None,
-            lambda place: found[place].headers,
-        )
-        self._reader = reader
-        self._want = want
-
-    def _encode(self, dictionary: Dictionary, summary: Summary | None) -> Columns:
-        return self._reader.encode(self._messages, dictionary, summary, self._want.on_rejected)[0]
-
-
-def reader_of(want: Want, format: str | None, time: str | None, element: str | None, base: str | None) -> MessageReader:
-    """A reader by what a source says, and what whoever reads it says, which comes first."""
-    return MessageReader(
-        want.format or format,
-        want.time or time,
-        want.element or element,
-        want.base or base,
-        want.limits,
-        graphs=want.graphs,
+def _chunk_of(lane: Lane, found: list[Pushed], reader: Reader, want: Want, position: bytes) -> Chunk:
+    messages = Messages(
+        [lane],
+        np.zeros(len(found), np.int64),
+        np.array([message.offset for message in found], np.int64),
+        [message.value for message in found],
+        np.array([message.at_ms for message in found], np.int64),
+        lambda place: None,
+        lambda place: found[place].headers,
     )
+    return Chunk(lambda dictionary, summary: reader.encode(messages, dictionary, summary, want.on_rejected)[0], position)

@@ -18,10 +18,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from millstream.connect.pushed import Inbox, Pushed, chunks_of_inbox, reader_of
+from millstream.connect.pushed import Inbox, Pushed, chunks_of_inbox
 from millstream.errors import ConnectError, OptionError
 from millstream.ingest.chunk import Chunk, Want
-from millstream.ingest.message_reader import MessageReader
+from millstream.ingest.message_options import MessageOptions
 from millstream.rdf.times import now_ms
 
 _SILENT_S = 60.0
@@ -34,10 +34,7 @@ class SseSource:
     """Events of a server, followed until it says that there are no more."""
 
     url: str
-    format: str | None = None
-    time: str | None = None
-    element: str | None = None
-    base: str | None = None
+    options: MessageOptions
     event: str | None = None
     """Only events of this type."""
     context: object = None
@@ -50,7 +47,7 @@ class SseSource:
         """What comes behind a position, or from now on."""
         if want.changes:
             raise OptionError(f"{self.url}: changes are not read from events")
-        reader = reader_of(want, self.format, self.time, self.element, self.base)
+        reader = self.options.reader_for(want)
         reading = _Reading(self, _last_id(since))
         threading.Thread(target=reading.run, daemon=True, name="millstream-sse").start()
         return chunks_of_inbox(self.url, reading.inbox, reader, want, reading.close)
@@ -215,7 +212,6 @@ def sse(
     """
     if not isinstance(url, str) or not url.startswith(("http://", "https://")):
         raise OptionError(f"sse: {url!r} is no address of a web server")
-    MessageReader(format, time, element, base)  # complains at once
     if context is not None and format is None:
         format = "jsonld"
-    return SseSource(url, format, time, element, base, event, context, dict(headers or {}), attempts)
+    return SseSource(url, MessageOptions(format, time, element, base), event, context, dict(headers or {}), attempts)

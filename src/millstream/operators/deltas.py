@@ -1,11 +1,11 @@
-"""Deltas put together: every change consolidated, rows of a change in order of columns."""
+"""Deltas of which every change is consolidated, its rows in order of columns."""
 
 from __future__ import annotations
 
-from millstream.kernels.flow.consolidation import consolidated, merged
+from millstream.kernels.flow.consolidation import consolidated
 from millstream.kernels.flow.deltas import Deltas
 
-__all__ = ["consolidated", "empty", "merged"]
+__all__ = ["consolidated", "empty"]
 
 
 def empty(width: int) -> Deltas:

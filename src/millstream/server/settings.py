@@ -145,7 +145,7 @@ def _settings(found: dict[str, Any], folder: Path) -> dict[str, Any]:
 def _duration(name: str, text: str) -> int:
     try:
         return parse_duration(text.strip()).ms
-    except (ValueError, KeyError):
+    except ValueError:
         raise OptionError(f"{name} is a duration such as 5s, 250ms or 1h30m, got {text!r}.") from None
 
 

@@ -66,8 +66,10 @@ def parse_duration(text: str) -> Duration:
         for number, word in _PART.findall(text):
             unit = word.lower()
             if unit not in _UNITS_MS:
-                unit = _LONG_UNITS[unit.removesuffix("s")]
-                spelt_out = True
+                long, spelt_out = unit.removesuffix("s"), True
+                if long not in _LONG_UNITS:
+                    raise ValueError(f"the unit {long!r} is not known")
+                unit = _LONG_UNITS[long]
             exact += Fraction(number) * _UNITS_MS[unit]
     ms = ceil(exact)
     if ms >= 1 << 60:

@@ -98,9 +98,8 @@ def duration_ms(text: str, option: str) -> int:
         raise OptionError(f"{option} {text}: not a duration; write one such as 5s, 250ms or 1h30m")
     try:
         return parse_duration(text.strip()).ms
-    except (ValueError, KeyError) as error:
-        reason = str(error) if isinstance(error, ValueError) else f"the unit {error} is not known"
-        raise OptionError(f"{option} {text}: {reason}") from None
+    except ValueError as error:
+        raise OptionError(f"{option} {text}: {error}") from None
 
 
 def limits(texts: Iterable[str]) -> Limits:

@@ -32,13 +32,12 @@ from millstream.output.files import is_full, replace_file, unwritten
 from millstream.pipeline.job.answers import Job, late_reason
 from millstream.pipeline.job.checkpoints import WAY_OUT, Record, check_checkpoint, damage_told, damaged
 from millstream.pipeline.job.continuous import DEFAULT_CELLS, plan_job
-from millstream.pipeline.job.same_job import check_plan
+from millstream.pipeline.job.same_job import check_plan, check_same
 from millstream.pipeline.job.specification import JobSpec, StreamedSource
 from millstream.pipeline.runtime.failures import cause_of, complaint_of, failure_of
 from millstream.pipeline.runtime.java_output import said_to
 from millstream.pipeline.runtime.session import session
 from millstream.pipeline.source.spool import Spool
-from millstream.pipeline.state.change_log import changed_message
 from millstream.pipeline.state.processor import ANSWERS, FLUSHED, LATE, STATS, from_bytes
 from millstream.rdf import Rejected
 
@@ -224,8 +223,8 @@ class _SparkRun:
         text = job.spec.to_json()
         if not plan.exists():
             replace_file(plan, text.encode())
-        elif (before := plan.read_text()) != text:
-            raise SnapshotError(f"{self._folder}: {changed_message(before, text)}")
+        else:
+            check_same(plan.read_text(), text, where=f"{self._folder}: ")
 
     def _follow(self, queries: list[StreamingQuery]) -> None:
         try:

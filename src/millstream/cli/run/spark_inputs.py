@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from millstream.cli.run.options import RunOptions
@@ -9,7 +10,6 @@ from millstream.connect.kafka.options import is_address
 from millstream.connect.kafka.source import kafka_source
 from millstream.output.files import STANDARD
 from millstream.pipeline.job.inputs import Files, StreamInput, Topics
-from millstream.pipeline.source.message_options import MessageOptions
 from millstream.pipeline.source.spool import Spool
 
 
@@ -76,7 +76,7 @@ class JobInputs:
         found = kafka_source(path, defaults)
         return Topics(
             found.at,
-            MessageOptions(found.format, found.time, found.element, found.base, options.limits, found.upsert),
+            replace(found.options, limits=options.limits),
             found.starting_offsets,
             idle_ms=options.idle_ms if options.follow else None,
             dead_letter=str(self._letters(query, source).absolute()),

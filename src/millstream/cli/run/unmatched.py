@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from millstream.engine import ContinuousQuery
 from millstream.language.scope import mentioned
@@ -17,17 +16,8 @@ def unmatched_patterns(query: ContinuousQuery) -> list[str]:
     Those are left out of which a filter may have dropped triples: that nothing is hot says nothing about names.
     """
     plan = plan_of(query.query)
-    filters = [f for node in _below(plan, set()) if isinstance(node, n.Solutions) for f in node.conjunction.filters]
+    filters = [f for node in n.in_order(plan) if isinstance(node, n.Solutions) for f in node.conjunction.filters]
     filtered = {v.value for found in map(mentioned, filters) if len(found) == 1 for v in found}
     conjunctions = (part for part in query.operators() if part.label.startswith("conjunction"))
     missed = [pattern.label for part in conjunctions for pattern in part.inputs if not pattern.changes]
     return [label for label in dict.fromkeys(missed) if not filtered & {*re.findall(r"\?(\w+)", label)}]
-
-
-def _below(node: n.Node, seen: set[n.Node]) -> Iterator[n.Node]:
-    """A node and all that it reads, each once."""
-    if node not in seen:
-        seen.add(node)
-        yield node
-        for part in n.inputs_of(node):
-            yield from _below(part, seen)

@@ -19,13 +19,13 @@ from millstream.connect.kafka import client
 from millstream.connect.kafka.gathering import PORTION, Gathering
 from millstream.connect.kafka.options import EARLIEST, Address, address, first_offset, read_address, starting_offsets
 from millstream.errors import ConnectError, OptionError
-from millstream.ingest.change_messages import ChangeReader, is_change_format
 from millstream.ingest.chunk import Chunk, Want
 from millstream.ingest.columns import Columns
 from millstream.ingest.lanes import Lanes, LaneState, Reader, pack_position, unpack_position
+from millstream.ingest.message_options import MessageOptions
 from millstream.ingest.message_reader import MessageReader
 from millstream.ingest.messages import Lane, Messages
-from millstream.ingest.upserts import Upserts, keys_of, upsert_reader
+from millstream.ingest.upserts import Upserts, keys_of
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.scanning.summary import Summary
 from millstream.rdf import OnRejected
@@ -45,32 +45,18 @@ class KafkaSource:
     """Messages of topics; what `Engine.read` is told of format, time and element comes first."""
 
     at: Address
-    format: str | None = None
-    time: str | None = None
-    element: str | None = None
-    base: str | None = None
+    options: MessageOptions
     starting_offsets: str | dict[str, dict[int, int]] = EARLIEST
     follow: bool = False
     idle_s: float = 10.0
     """How long a partition without news holds the others back, where they are followed."""
-    upsert: bool = False
-    """Whether a message replaces what its key stated before, instead of saying what changes."""
     new_partitions_s: float = field(default=_NEW_PARTITIONS_S, repr=False)
 
     def chunks(self, want: Want, since: bytes | None = None) -> Iterator[Chunk]:
         """What the topics have, or get."""
-        if self.upsert and not want.changes:
+        if self.options.upsert and not want.changes:
             raise OptionError(f"{self.at.name}: upserts are changes of a graph; use read_changes")
-        format, time, base = want.format or self.format, want.time or self.time, want.base or self.base
-        element = want.element or self.element
-        reader: Reader
-        if self.upsert:
-            reader = upsert_reader(format, time, element, base, want.limits)
-        elif want.changes:
-            reader = ChangeReader(format, time, base, want.limits)
-        else:
-            reader = MessageReader(format, time, element, base, want.limits, graphs=want.graphs)
-        return _Reading(self, reader, want).chunks(since)
+        return _Reading(self, self.options.reader_for(want), want).chunks(since)
 
 
 def kafka(
@@ -96,9 +82,8 @@ def kafka(
     `prov` or `predicate:<iri>`. `element`: `message` (default), `graph`, `line` or `subject`. `options` are those of the
     client, by the names of librdkafka.
     """
-    check_message_options(format, time, element)
-    at = address(servers, topic, options)
-    return KafkaSource(at, format, time, element, base, _offsets(starting_offsets), follow, idle_s, upsert)
+    said = MessageOptions(format, time, element, base, upsert=upsert)
+    return KafkaSource(address(servers, topic, options), said, _offsets(starting_offsets), follow, idle_s)
 
 
 _offsets = starting_offsets
@@ -113,18 +98,8 @@ def kafka_source(
     for name, value in (defaults or {}).items():
         if found.get(name) is None and value is not None and _fits(name, value):
             found[name] = value
-    check_message_options(found["format"], found["time"], found["element"])
-    offsets = starting_offsets(options.get("startingOffsets", EARLIEST))
-    upsert = options.get("upsert", "false").lower() == "true"
-    return KafkaSource(at, **found, starting_offsets=offsets, follow=follow, idle_s=idle_s, upsert=upsert)
-
-
-def check_message_options(format: str | None, time: str | None, element: str | None) -> None:
-    """Complains at once about what messages cannot have."""
-    if format is not None and is_change_format(format):
-        ChangeReader(format, time)
-    else:
-        MessageReader(format, time, element)
+    said = MessageOptions(**found, upsert=options.get("upsert", "false").lower() == "true")
+    return KafkaSource(at, said, starting_offsets(options.get("startingOffsets", EARLIEST)), follow, idle_s)
 
 
 def _fits(name: str, value: str) -> bool:
@@ -210,7 +185,7 @@ class _Reading:
             before = unpack_position(since, prefix) if since else {}
             states = {lane: state for lane, state in before.items() if lane.topic in self._at.topics}
             lanes = Lanes(self._reader, states, source.idle_s if source.follow else None)
-            upserts = _KeyedSource(since, self._want.floor_ms) if source.upsert else None
+            upserts = _KeyedSource(since, self._want.floor_ms) if source.options.upsert else None
             self._begin(consumer, lanes, bool(since))
             look_at = time.monotonic() + source.new_partitions_s
             while not lanes.has_ended:

@@ -53,18 +53,6 @@ class ChangeReporter(Selection):
         super().__init__(sign_of(output), seen, emit, tick(t0_ms, ELEMENT), on_grids)
         self.emits_ends = output is not Output.ISTREAM
 
-    def hold_waiting(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-    def dump(self) -> Any:
-        """Nothing: the answer set is found anew when somebody asks for it."""
-
-    def load(self, state: Any, width: int, dictionary: Dictionary) -> None:
-        pass
-
 
 class EverythingReporter(Reporter):
     """RSTREAM after every change: told of each change, whether it brought a delta or not."""
@@ -88,12 +76,6 @@ class EverythingReporter(Reporter):
     def reported(self) -> list[Deltas]:
         """All that was reported."""
         return [self.answers.at(0)]
-
-    def hold_waiting(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
 
     def dump(self) -> Any:
         return self.answers.counted()

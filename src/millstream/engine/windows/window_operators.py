@@ -21,9 +21,6 @@ NEVER = -FOREVER
 class TimeOperator(TimedWindow):
     """The end is known on arrival. With a grid, arrivals wait for the instant at which they are first seen."""
 
-    def __init__(self, window: TimeWindow, patterns: Patterns, dictionary: Dictionary, t0_ms: int) -> None:
-        self._numbers, self._dictionary = patterns.numbers, dictionary
-
     def dump(self) -> Any:
         """Its state in plain values and arrays."""
         rows = self.waits()
@@ -42,60 +39,45 @@ class TimeOperator(TimedWindow):
         self.wait_again(stored.whole(last_end, NEVER, FOREVER), rows)
 
     def _stored(self, pattern: Any, triples: Any, now: Any, until: Any, op: Any, order: Any) -> npt.NDArray[np.int64]:
-        numbers = stored.one_of(stored.column(pattern), self._numbers)
+        numbers = stored.one_of(stored.column(pattern), self.patterns.numbers)
         size = len(numbers)
         stored.one_of(stored.column(op, size), (1,))
         stored.one_of(stored.column(order, size), (0,))
-        rows = stored.triples(triples, self._dictionary, size)
+        rows = stored.triples(triples, self.dictionary, size)
         return np.column_stack([numbers, rows, stored.ticks(now, size), stored.ends(until, size)])
-
-    def check(self, triples: int, elements: int) -> None:
-        """Raises if it holds what cannot be, of a stream of so many triples and elements."""
 
 
 class CountOperator(CountingWindow):
     """What it holds ends when so many triples or elements have followed."""
-
-    def __init__(self, count: int, of_triples: bool, patterns: Patterns, dictionary: Dictionary) -> None:
-        self._of_triples, self._numbers, self._dictionary = of_triples, patterns.numbers, dictionary
 
     def dump(self) -> Any:
         return self.held()
 
     def load(self, state: Any) -> None:
         live = stored.table(state, 5)
-        stored.one_of(live[:, 1], self._numbers)
-        stored.triples(live[:, 2:], self._dictionary)
+        stored.one_of(live[:, 1], self.patterns.numbers)
+        stored.triples(live[:, 2:], self.dictionary)
         if (np.diff(live[:, 0]) < 0).any() or (live[:, 0] < 0).any():
             raise ValueError("what a window counts is not in order")
         self.hold_again(live)
 
     def check(self, triples: int, elements: int) -> None:
-        if self.last_number > (triples if self._of_triples else elements):
+        if self.last_number > (triples if self.of_triples else elements):
             raise ValueError("a window has more than its stream")
 
 
 class ElementOperator(LastElementWindow):
     """One element at a time, emptied as a change of its own before the stream's next."""
 
-    def __init__(self, patterns: Patterns, dictionary: Dictionary) -> None:
-        self._numbers, self._dictionary = patterns.numbers, dictionary
-
     def dump(self) -> Any:
         return self.held()
 
     def load(self, state: Any) -> None:
-        _hold_again(self, state, self._numbers, self._dictionary)
-
-    def check(self, triples: int, elements: int) -> None:
-        pass
+        _hold_again(self, state)
 
 
 class SilenceOperator(SilentWindow):
     """Every element, matched or not, puts the end off; one that comes at the end or later begins anew."""
-
-    def __init__(self, gap_ms: int, patterns: Patterns, dictionary: Dictionary) -> None:
-        self._numbers, self._dictionary = patterns.numbers, dictionary
 
     def dump(self) -> Any:
         return *self.state(), self.held()
@@ -104,12 +86,9 @@ class SilenceOperator(SilentWindow):
         last_end, end, has_triples, rows = stored.items(state, 4)
         last_end, end = (stored.whole(some, NEVER, FOREVER) for some in (last_end, end))
         self.go_on(last_end, end, stored.flag(has_triples))
-        _hold_again(self, rows, self._numbers, self._dictionary)
+        _hold_again(self, rows)
         if len(rows) and not has_triples:
             raise ValueError("a window holds triples of elements that have none")
-
-    def check(self, triples: int, elements: int) -> None:
-        pass
 
 
 Operator = TimeOperator | CountOperator | ElementOperator | SilenceOperator
@@ -128,8 +107,8 @@ def operator_for(window: WindowKind, patterns: Patterns, dictionary: Dictionary,
             return SilenceOperator(window.gap_ms, patterns, dictionary)
 
 
-def _hold_again(operator: TogetherWindow, state: Any, numbers: Any, dictionary: Dictionary) -> None:
+def _hold_again(operator: TogetherWindow, state: Any) -> None:
     rows = stored.table(state, 4)
-    stored.one_of(rows[:, 0], numbers)
-    stored.triples(rows[:, 1:], dictionary)
+    stored.one_of(rows[:, 0], operator.patterns.numbers)
+    stored.triples(rows[:, 1:], operator.dictionary)
     operator.hold_again(rows)

@@ -1,6 +1,6 @@
-"""Arrays by number that grow: what lies behind the end reads as zero bytes once there is room for it."""
+"""Arrays by number that grow, where what lies behind the end reads as zero bytes once there is room; and lists of numbers."""
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
 from millstream.kernels.containers.memory cimport block_free, block_resize
@@ -25,3 +25,27 @@ cdef inline void growing_close(Growing* array) noexcept nogil:
     block_free(array.data, array.bytes)
     array.data = NULL
     array.bytes = 0
+
+
+cdef struct Numbers:
+    int32_t* items
+    int64_t size
+    int64_t capacity
+
+
+cdef inline void numbers_push(Numbers* numbers, int32_t number) noexcept nogil:
+    cdef int64_t capacity
+    if numbers.size == numbers.capacity:
+        capacity = max(64, numbers.capacity * 2)
+        numbers.items = <int32_t*>block_resize(
+            numbers.items, numbers.capacity * sizeof(int32_t), capacity * sizeof(int32_t))
+        numbers.capacity = capacity
+    numbers.items[numbers.size] = number
+    numbers.size += 1
+
+
+cdef inline void numbers_close(Numbers* numbers) noexcept nogil:
+    """Frees the room of numbers, which are none then."""
+    block_free(numbers.items, numbers.capacity * sizeof(int32_t))
+    numbers.items = NULL
+    numbers.size = numbers.capacity = 0

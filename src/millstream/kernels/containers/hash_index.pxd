@@ -82,6 +82,14 @@ cdef inline uint32_t words_hash(const int64_t* words, int width) noexcept nogil:
     return fold(mixed)
 
 
+cdef inline bint words_equal(const int64_t* a, const int64_t* b, int width) noexcept nogil:
+    cdef int i
+    for i in range(width):
+        if a[i] != b[i]:
+            return False
+    return True
+
+
 cdef inline void prefetch_slot(Index* index, uint32_t hash) noexcept nogil:
     prefetch(&index.slots[hash & index.mask])
     if index.old != NULL:

@@ -2,7 +2,8 @@
 
     record:  key, `width` words | what the owner keeps, at least one word
 
-A record has one number while it is in the table; numbers are used again. A new record has zeros behind its key.
+A record has one number while it is in the table; numbers are used again. A new record has zeros behind its key. The last
+four bytes of a free one have the number of the next.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t
@@ -10,9 +11,9 @@ from libc.string cimport memcpy, memset
 
 from millstream.kernels.containers.hash_index cimport (
     Index, Probe, index_add, index_bytes, index_close, index_drop, index_open, index_put, prefetch, probe,
-    probe_next, words_hash,
+    probe_next, words_equal, words_hash,
 )
-from millstream.kernels.containers.memory cimport block_free
+from millstream.kernels.containers.memory cimport block_free, block_new
 from millstream.kernels.containers.records cimport Records, record_free, record_new, record_next
 
 
@@ -50,45 +51,39 @@ cdef inline uint32_t keyed_hash(Keyed* table, const int64_t* key) noexcept nogil
 cdef inline int32_t keyed_find(Keyed* table, const int64_t* key, uint32_t hash) noexcept nogil:
     """The number of the record with that key, -1 without one."""
     cdef Probe found = probe(&table.index, hash)
-    cdef int32_t number
-    cdef int64_t* record
-    cdef int i
-    while True:
+    cdef int32_t number = probe_next(&table.index, &found)
+    while number >= 0 and not words_equal(keyed_at(table, number), key, table.width):
         number = probe_next(&table.index, &found)
-        if number < 0:
-            return -1
-        record = keyed_at(table, number)
-        i = 0
-        while i < table.width and record[i] == key[i]:
-            i += 1
-        if i == table.width:
-            return number
+    return number
+
+
+cdef inline int32_t keyed_new(Keyed* table, const int64_t* key) noexcept nogil:
+    """A new record with that key, which nobody finds yet."""
+    cdef int32_t number = record_new(&table.records, table.stride * sizeof(int64_t))
+    cdef int64_t* record = keyed_at(table, number)
+    memcpy(record, key, table.width * sizeof(int64_t))
+    memset(record + table.width, 0, (table.stride - table.width) * sizeof(int64_t))
+    return number
+
+
+cdef inline int32_t keyed_enter(Keyed* table, const int64_t* key, uint32_t hash) noexcept nogil:
+    """The number of a new record with that key, of which there is none."""
+    cdef int32_t number = keyed_new(table, key)
+    index_put(&table.index, hash, number)
+    return number
 
 
 cdef inline int32_t keyed_get(Keyed* table, const int64_t* key, uint32_t hash) noexcept nogil:
     """The number of the record with that key, made if there is none."""
     cdef int32_t number = keyed_find(table, key, hash)
-    cdef int64_t* record
-    if number < 0:
-        number = record_new(&table.records, table.stride * sizeof(int64_t))
-        record = keyed_at(table, number)
-        memcpy(record, key, table.width * sizeof(int64_t))
-        memset(record + table.width, 0, (table.stride - table.width) * sizeof(int64_t))
-        index_put(&table.index, hash, number)
-    return number
+    return keyed_enter(table, key, hash) if number < 0 else number
 
 
 cdef inline int32_t keyed_add(Keyed* table, const int64_t* key, uint32_t hash) noexcept nogil:
     """As keyed_get, where mostly there is none."""
-    cdef int32_t number = record_next(&table.records)
-    cdef int64_t* record
-    if not index_add(&table.index, hash, number):
+    if not index_add(&table.index, hash, record_next(&table.records)):
         return keyed_get(table, key, hash)
-    record_new(&table.records, table.stride * sizeof(int64_t))
-    record = keyed_at(table, number)
-    memcpy(record, key, table.width * sizeof(int64_t))
-    memset(record + table.width, 0, (table.stride - table.width) * sizeof(int64_t))
-    return number
+    return keyed_new(table, key)
 
 
 cdef inline void keyed_ask(Keyed* table, uint32_t hash) noexcept nogil:
@@ -99,6 +94,26 @@ cdef inline void keyed_ask(Keyed* table, uint32_t hash) noexcept nogil:
         prefetch(keyed_at(table, number))
 
 
-cdef inline void keyed_drop(Keyed* table, int32_t number) noexcept nogil:
-    index_drop(&table.index, keyed_hash(table, keyed_at(table, number)), number)
+cdef inline void keyed_leave(Keyed* table, int32_t number, uint32_t hash) noexcept nogil:
+    """Frees a record whose key has this hash."""
+    index_drop(&table.index, hash, number)
     record_free(&table.records, table.stride * sizeof(int64_t), number)
+
+
+cdef inline void keyed_drop(Keyed* table, int32_t number) noexcept nogil:
+    keyed_leave(table, number, keyed_hash(table, keyed_at(table, number)))
+
+
+cdef inline void keyed_widen(Keyed* table) noexcept nogil:
+    """One more word at the end of each record, for the owner to write."""
+    cdef int64_t stride = table.stride, number
+    cdef int64_t* data = NULL
+    if table.records.capacity:
+        data = <int64_t*>block_new(table.records.capacity * (stride + 1) * sizeof(int64_t))
+        for number in range(table.records.size):
+            memcpy(data + number * (stride + 1), keyed_at(table, number), stride * sizeof(int64_t))
+            # Of a free record the number of the next.
+            data[number * (stride + 1) + stride] = keyed_at(table, number)[stride - 1]
+        block_free(table.records.data, table.records.capacity * stride * sizeof(int64_t))
+    table.records.data = <char*>data
+    table.stride += 1

@@ -9,19 +9,12 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from millstream.kernels.containers.memory cimport block_free, block_resize
-from millstream.kernels.flow.change_rows cimport KEPT, change_close, change_open, change_row, change_sort, write_row
+from millstream.kernels.flow.change_rows cimport KEPT, change_close, change_open, change_row, write_row
+from millstream.kernels.flow.change_sort cimport change_sort, compare_rows
 from millstream.kernels.flow.deltas cimport Deltas
 
 cdef enum:
     WAITING = 1 << 12           # so many rows, or twice as many as there are, may come before they are merged
-
-
-cdef inline int compare(const int64_t* x, const int64_t* y, int width) noexcept nogil:
-    cdef int i
-    for i in range(width):
-        if x[i] != y[i]:
-            return -1 if x[i] < y[i] else 1
-    return 0
 
 
 cdef class AnswerSet:
@@ -72,7 +65,7 @@ cdef class AnswerSet:
             if j == self.fresh.size:
                 order = -1
             elif i < self.size:
-                order = compare(self.rows + i * stride, self.fresh.rows + self.fresh.order[j] * stride, width)
+                order = compare_rows(self.rows + i * stride, self.fresh.rows + self.fresh.order[j] * stride, width)
             row = self.rows + i * stride if order <= 0 else self.fresh.rows + self.fresh.order[j] * stride
             weight = 0
             if order <= 0:

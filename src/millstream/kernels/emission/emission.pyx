@@ -189,6 +189,18 @@ cdef class Reporter:
             return 0
         return self.receiver.receive(rows)
 
+    def hold_waiting(self):
+        """Keeps the terms of what waits to be reported, if anything does."""
+
+    def close(self):
+        """Lets go of all terms."""
+
+    def dump(self):
+        """What it keeps in plain values: nothing, where all that it needs is found anew."""
+
+    def load(self, state, int width, Dictionary dictionary):
+        """Takes what an equal one dumped."""
+
 
 cdef class Selection(Reporter):
     """ISTREAM, DSTREAM or both, after every change: what has appeared, disappeared, or either."""

@@ -1,8 +1,8 @@
 """Rows in an order, and what changes between two ranks of it.
 
-Rows are records: weight, what is to be written of them, keys, ids, and a word for the free list. An index finds a row by its
-ids, a tree (ordered_tree.pxd) holds those of a weight above 0 in their order. The order has levels: a column each, in the
-solution order, the same reversed, or the term order (term_order.pyx). Of the conditions and the level behind them keys are
+Rows are records that are found by their ids (keyed.pxd), behind which are weight, what is to be written of them, and keys. A
+tree (ordered_tree.pxd) holds those of a weight above 0 in their order. The order has levels: a column each, in the solution
+order, the same reversed, or the term order (term_order.pyx). Of the conditions and the level behind them keys are
 kept, inverted where reversed; behind equal keys the ids are compared. Columns that no level names come last in term order,
 hence different rows never tie.
 
@@ -18,16 +18,16 @@ import cython
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from millstream.kernels.containers.hash_index cimport (
-    Probe, index_bytes, index_close, index_drop, index_open, index_put, is_far, prefetch, prefetch_slot, probe,
-    probe_next, words_hash,
+from millstream.kernels.containers.growing cimport numbers_close, numbers_push
+from millstream.kernels.containers.hash_index cimport is_far, prefetch, prefetch_slot
+from millstream.kernels.containers.keyed cimport (
+    keyed_at, keyed_bytes, keyed_close, keyed_drop, keyed_enter, keyed_find, keyed_hash, keyed_open,
 )
 from millstream.kernels.containers.memory cimport block_free, block_resize
 from millstream.kernels.containers.ordered_tree cimport (
     Spot, TreeNode, place_of, sum_before, tree_bytes, tree_close, tree_insert, tree_open, tree_rank, tree_remove,
     tree_reweigh, tree_select, tree_step,
 )
-from millstream.kernels.containers.records cimport record_free, record_new
 from millstream.kernels.flow.change_rows cimport WEIGHT, Written, read_row, write_row
 from millstream.kernels.order.term_order cimport DIFFERENT, Anchor, TermOrder, compare_near
 
@@ -38,44 +38,10 @@ cdef enum:
     REVERSED = 1                # DESCENDING
     BY_TERM = 2                 # TERM
     MOST_LEVELS = 1 << 16
-    COUNT = 0                   # words of a record, before its keys
+    COUNT = 0                   # what is kept of a row, before its keys
     PENDING = 1
 
 cdef uint64_t LAST_KEY = <uint64_t>-1
-
-
-cdef inline void numbers_add(Numbers* numbers, int32_t number) noexcept nogil:
-    cdef int64_t capacity
-    if numbers.size == numbers.capacity:
-        capacity = max(64, numbers.capacity * 2)
-        numbers.data = <int32_t*>block_resize(
-            numbers.data, numbers.capacity * sizeof(int32_t), capacity * sizeof(int32_t))
-        numbers.capacity = capacity
-    numbers.data[numbers.size] = number
-    numbers.size += 1
-
-
-cdef inline int order_near(const Level* levels, int level_count, int key_count, const uint64_t* x, const uint64_t* y,
-                           int* level) noexcept nogil:
-    """The order of two rows, keys and then ids, from a level on: -1, 0 or 1; or DIFFERENT and the level at which keys and
-    ids do not tell."""
-    cdef const int64_t* ids = <const int64_t*>x + key_count
-    cdef const int64_t* held = <const int64_t*>y + key_count
-    cdef int64_t a, b
-    cdef int i = level[0], found
-    while i < level_count:
-        a = ids[levels[i].place]
-        b = held[levels[i].place]
-        if a != b:
-            if i < key_count and x[i] != y[i]:
-                return -1 if x[i] < y[i] else 1
-            found = compare_near(a, b)
-            if found == DIFFERENT:
-                level[0] = i
-                return DIFFERENT
-            return -found if levels[i].how == REVERSED else found
-        i += 1
-    return 0
 
 
 @cython.final
@@ -91,7 +57,6 @@ cdef class Ranking:
         if not 0 <= offset <= ALL or not 0 <= limit <= ALL:
             raise ValueError(f"offset and limit must be at least 0, got {offset} and {limit}")
         named += [(place, TERM) for place in range(width) if (place, TERM) not in named]
-        self.width = width
         self.order = order
         self.offset = offset
         self.end = min(offset + limit, <int64_t>1 << 62)
@@ -99,17 +64,16 @@ cdef class Ranking:
         self.level_count = len(named)
         # Further down keys are not worth their memory.
         self.key_count = max(1, min(len(named), sum(how != TERM for _, how in named) + 1))
-        self.stride = KEY + self.key_count + width + 1
         self.levels = <Level*>block_resize(NULL, 0, self.level_count * sizeof(Level))
-        self.wanted = <int64_t*>block_resize(NULL, 0, (self.key_count + width) * sizeof(int64_t))
+        self.ids = <int64_t*>block_resize(NULL, 0, width * sizeof(int64_t))
+        self.keys = <uint64_t*>block_resize(NULL, 0, self.key_count * sizeof(uint64_t))
         self.anchors = <Anchor*>block_resize(NULL, 0, self.key_count * sizeof(Anchor))
         for i in range(self.key_count):
             self.anchors[i].length = -1
         for i, (place, how) in enumerate(named):
             self.levels[i].place = place
             self.levels[i].how = how
-        self.records.free = -1
-        index_open(&self.index)
+        keyed_open(&self.rows, width, KEY + self.key_count)
         tree_open(&self.tree)
 
     def __dealloc__(self):
@@ -117,41 +81,19 @@ cdef class Ranking:
             return
         block_free(self.levels, self.level_count * sizeof(Level))
         block_free(self.anchors, self.key_count * sizeof(Anchor))
-        block_free(self.wanted, (self.key_count + self.width) * sizeof(int64_t))
-        block_free(self.records.data, self.records.capacity * self.stride * sizeof(int64_t))
-        block_free(self.touched.data, self.touched.capacity * sizeof(int32_t))
-        block_free(self.gone.data, self.gone.capacity * sizeof(int32_t))
-        index_close(&self.index)
+        block_free(self.ids, self.rows.width * sizeof(int64_t))
+        block_free(self.keys, self.key_count * sizeof(uint64_t))
+        numbers_close(&self.touched)
+        numbers_close(&self.gone)
+        keyed_close(&self.rows)
         tree_close(&self.tree)
-
-    cdef int64_t* ids_of(self, int64_t number) noexcept nogil:
-        return self.record(number) + KEY + self.key_count
 
     # Finding rows
 
-    cdef uint32_t hash(self, int64_t* ids) noexcept nogil:
-        return words_hash(ids, self.width)
-
-    cdef int32_t find(self, int64_t* ids, uint32_t hash) noexcept nogil:
-        cdef Probe found = probe(&self.index, hash)
-        cdef int32_t number
-        cdef int64_t* held
-        cdef int i
-        while True:
-            number = probe_next(&self.index, &found)
-            if number < 0:
-                return -1
-            held = self.ids_of(number)
-            i = 0
-            while i < self.width and held[i] == ids[i]:
-                i += 1
-            if i == self.width:
-                return number
-
     cdef int make_keys(self) except -1:
         """The keys of the row at hand."""
-        cdef uint64_t* keys = <uint64_t*>self.wanted
-        cdef int64_t* ids = self.wanted + self.key_count
+        cdef uint64_t* keys = self.keys
+        cdef int64_t* ids = self.ids
         cdef int i
         keys[0] = 0
         for i in range(min(self.key_count, self.level_count)):
@@ -165,31 +107,49 @@ cdef class Ranking:
                 keys[i] = ~keys[i]
         return 0
 
+    cdef int near(self, int32_t number, int* level) noexcept nogil:
+        """The row at hand against a row held, from a level on: -1, 0 or 1; or DIFFERENT and the level at which keys and ids
+        do not tell."""
+        cdef const int64_t* held = keyed_at(&self.rows, number)
+        cdef const uint64_t* keys = self.keys_of(number)
+        cdef int64_t a, b
+        cdef int i = level[0], found
+        while i < self.level_count:
+            a = self.ids[self.levels[i].place]
+            b = held[self.levels[i].place]
+            if a != b:
+                if i < self.key_count and self.keys[i] != keys[i]:
+                    return -1 if self.keys[i] < keys[i] else 1
+                found = compare_near(a, b)
+                if found == DIFFERENT:
+                    level[0] = i
+                    return DIFFERENT
+                return -found if self.levels[i].how == REVERSED else found
+            i += 1
+        return 0
+
     cdef int compare(self, int32_t number) except -2:
         """The row at hand against a row held: -1, 0 or 1."""
-        cdef uint64_t* x = <uint64_t*>self.wanted
-        cdef uint64_t* y = <uint64_t*>(self.record(number) + KEY)
-        cdef int64_t* ids = self.wanted + self.key_count
-        cdef int64_t* held = self.ids_of(number)
         cdef int32_t place, how
-        cdef int i = 0, found = order_near(self.levels, self.level_count, self.key_count, x, y, &i)
+        cdef int64_t held
+        cdef int i = 0, found = self.near(number, &i)
         while found == DIFFERENT:
             place = self.levels[i].place
             how = self.levels[i].how
+            held = keyed_at(&self.rows, number)[place]
             if how == BY_TERM:
-                found = self.order.compare_terms(ids[place], held[place])
+                found = self.order.compare_terms(self.ids[place], held)
             else:
-                found = self.order.compare_order(ids[place], held[place])
+                found = self.order.compare_order(self.ids[place], held)
             if found:
                 return -found if how == REVERSED else found
             i += 1
-            found = order_near(self.levels, self.level_count, self.key_count, x, y, &i)
+            found = self.near(number, &i)
         return found
 
     cdef int descend(self, Spot* spot, int64_t* rank) except -1:
         """Where the row at hand belongs, and the weight before it if that is asked for."""
-        cdef uint64_t* wanted = <uint64_t*>self.wanted
-        cdef uint64_t key = wanted[0]
+        cdef uint64_t key = self.keys[0]
         cdef int32_t number = self.tree.root, low, high, middle
         cdef TreeNode* node
         cdef bint after
@@ -203,8 +163,7 @@ cdef class Ranking:
                 after = key > node.keys[middle]
                 if key == node.keys[middle]:
                     level = 0
-                    found = order_near(self.levels, self.level_count, self.key_count, wanted,
-                                       <uint64_t*>(self.record(node.entries[middle]) + KEY), &level)
+                    found = self.near(node.entries[middle], &level)
                     after = (found if found != DIFFERENT else self.compare(node.entries[middle])) > 0
                 if after:
                     low = middle + 1
@@ -223,10 +182,10 @@ cdef class Ranking:
     # The slice
 
     cdef void note(self, int32_t number, int64_t weight) noexcept nogil:
-        cdef int64_t* record = self.record(number)
-        if record[PENDING] == 0:
-            numbers_add(&self.touched, number)
-        record[PENDING] += weight
+        cdef int64_t* kept = self.kept(number)
+        if kept[PENDING] == 0:
+            numbers_push(&self.touched, number)
+        kept[PENDING] += weight
 
     cdef void walk(self, int64_t first, int64_t last, int sign) noexcept nogil:
         """Notes all at ranks from `first` to before `last`."""
@@ -265,51 +224,49 @@ cdef class Ranking:
     # Changes
 
     cdef int add(self, uint32_t hash, int64_t weight) except -1:
-        cdef int32_t number = self.find(self.wanted + self.key_count, hash)
+        cdef int32_t number = keyed_find(&self.rows, self.ids, hash)
         cdef int64_t rank = 0
         cdef Spot spot
         cdef bint matters
         if weight > (<int64_t>1 << 61) - self.tree.total:
             raise OverflowError("more rows than can be counted")
-        if number >= 0 and self.record(number)[COUNT] > 0:
-            matters = self.first_key(number) <= self.edge
+        if number >= 0 and self.kept(number)[COUNT] > 0:
+            matters = self.keys_of(number)[0] <= self.edge
             if matters:
                 rank = tree_rank(&self.tree, self.tree.leaf_of[number], place_of(&self.tree, number))
-                self.shift(number, rank + self.record(number)[COUNT], weight, 1)
+                self.shift(number, rank + self.kept(number)[COUNT], weight, 1)
             tree_reweigh(&self.tree, number, weight)
         else:
             self.make_keys()
-            matters = (<uint64_t*>self.wanted)[0] <= self.edge
+            matters = self.keys[0] <= self.edge
             self.descend(&spot, &rank if matters else NULL)
             if number < 0:
-                number = record_new(&self.records, self.stride * sizeof(int64_t))
-                memcpy(self.record(number) + KEY, self.wanted, (self.key_count + self.width) * sizeof(int64_t))
-                self.record(number)[COUNT] = self.record(number)[PENDING] = 0
-                index_put(&self.index, hash, number)
+                number = keyed_enter(&self.rows, self.ids, hash)
+                memcpy(self.keys_of(number), self.keys, self.key_count * sizeof(uint64_t))
             if matters:
                 self.shift(number, rank, weight, 1)
-            tree_insert(&self.tree, spot.leaf, spot.place, (<uint64_t*>self.wanted)[0], number, weight)
-        self.record(number)[COUNT] += weight
+            tree_insert(&self.tree, spot.leaf, spot.place, self.keys[0], number, weight)
+        self.kept(number)[COUNT] += weight
         if matters:
             self.find_edge()
         return 0
 
     cdef int take(self, uint32_t hash, int64_t weight) except -1:
-        cdef int32_t number = self.find(self.wanted + self.key_count, hash)
+        cdef int32_t number = keyed_find(&self.rows, self.ids, hash)
         cdef int64_t rank = 0, left
         cdef bint matters
-        if number < 0 or self.record(number)[COUNT] < weight:
+        if number < 0 or self.kept(number)[COUNT] < weight:
             raise ValueError("a row is taken out more often than it was put in")
-        matters = self.first_key(number) <= self.edge
+        matters = self.keys_of(number)[0] <= self.edge
         if matters:
             rank = tree_rank(&self.tree, self.tree.leaf_of[number], place_of(&self.tree, number))
-        left = self.record(number)[COUNT] - weight
-        self.record(number)[COUNT] = left
+        left = self.kept(number)[COUNT] - weight
+        self.kept(number)[COUNT] = left
         if left:
             tree_reweigh(&self.tree, number, -weight)
         else:
             tree_remove(&self.tree, number)
-            numbers_add(&self.gone, number)
+            numbers_push(&self.gone, number)
         if matters:
             self.shift(number, rank + left, weight, -1)
             self.find_edge()
@@ -320,35 +277,32 @@ cdef class Ranking:
         cdef int64_t i
         cdef int32_t number
         for i in range(self.touched.size):
-            number = self.touched.data[i]
-            if self.record(number)[PENDING]:
-                write_row(into, self.ids_of(number), tick, change, self.record(number)[PENDING])
-                self.record(number)[PENDING] = 0
+            number = self.touched.items[i]
+            if self.kept(number)[PENDING]:
+                write_row(into, keyed_at(&self.rows, number), tick, change, self.kept(number)[PENDING])
+                self.kept(number)[PENDING] = 0
         for i in range(self.gone.size):
-            number = self.gone.data[i]
-            if self.record(number)[COUNT] == 0:
-                self.record(number)[COUNT] = -1
-                index_drop(&self.index, self.hash(self.ids_of(number)), number)
-                record_free(&self.records, self.stride * sizeof(int64_t), number)
+            number = self.gone.items[i]
+            if self.kept(number)[COUNT] == 0:
+                self.kept(number)[COUNT] = -1
+                keyed_drop(&self.rows, number)
         self.touched.size = self.gone.size = 0
 
     cdef int change(self, const Written* rows, int64_t row) except -1:
         """Takes a row that appears or disappears; `finish` ends its change."""
-        cdef int64_t* ids = self.wanted + self.key_count
         cdef int64_t weight = rows.columns[rows.width + WEIGHT][row]
-        read_row(ids, rows, row)
+        read_row(self.ids, rows, row)
         if weight > 0:
-            self.add(self.hash(ids), weight)
+            self.add(keyed_hash(&self.rows, self.ids), weight)
         elif weight < 0:
-            self.take(self.hash(ids), -weight)
+            self.take(keyed_hash(&self.rows, self.ids), -weight)
         return 0
 
     cdef void look_ahead(self, const Written* rows, int64_t row) noexcept nogil:
         """Fetches where a row that comes soon is found."""
-        cdef int64_t* ids = self.wanted + self.key_count
-        read_row(ids, rows, row)
-        self.hashes[row & (AHEAD - 1)] = self.hash(ids)
-        prefetch_slot(&self.index, self.hashes[row & (AHEAD - 1)])
+        read_row(self.ids, rows, row)
+        self.hashes[row & (AHEAD - 1)] = keyed_hash(&self.rows, self.ids)
+        prefetch_slot(&self.rows.index, self.hashes[row & (AHEAD - 1)])
 
     cdef int change_ahead(self, const Written* rows, int64_t row) except -1:
         """As `change` where all rows are taken, in order."""
@@ -356,7 +310,7 @@ cdef class Ranking:
         cdef uint32_t hash
         cdef uint64_t near
         if row == 0:
-            self.looks_ahead = is_far(&self.index)
+            self.looks_ahead = is_far(&self.rows.index)
             for i in range(min(rows.size, <int64_t>AHEAD) if self.looks_ahead else 0):
                 self.look_ahead(rows, i)
         if not self.looks_ahead:
@@ -365,11 +319,11 @@ cdef class Ranking:
         if row + AHEAD < rows.size:
             self.look_ahead(rows, row + AHEAD)
         if row + AHEAD // 2 < rows.size:
-            near = self.index.slots[self.hashes[(row + AHEAD // 2) & (AHEAD - 1)] & self.index.mask]
+            near = self.rows.index.slots[self.hashes[(row + AHEAD // 2) & (AHEAD - 1)] & self.rows.index.mask]
             if near:
-                prefetch(self.record(<uint32_t>near - 1))
-                prefetch(self.ids_of(<uint32_t>near - 1))
-        read_row(self.wanted + self.key_count, rows, row)
+                prefetch(keyed_at(&self.rows, <uint32_t>near - 1))
+                prefetch(self.kept(<uint32_t>near - 1))
+        read_row(self.ids, rows, row)
         if weight > 0:
             self.add(hash, weight)
         elif weight < 0:
@@ -391,8 +345,7 @@ cdef class Ranking:
     @property
     def stats(self):
         return {
-            "rows": int(self.records.live),
+            "rows": int(self.rows.records.live),
             "weight": int(self.tree.total),
-            "bytes": int(self.records.capacity * self.stride * <int64_t>sizeof(int64_t) + index_bytes(&self.index)
-                         + tree_bytes(&self.tree)),
+            "bytes": int(keyed_bytes(&self.rows) + tree_bytes(&self.tree)),
         }

@@ -21,6 +21,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
 from millstream.kernels.aggregates.term_references cimport TermReferences
+from millstream.kernels.containers.growing cimport Numbers, numbers_close, numbers_push
 from millstream.kernels.flow.change_rows cimport (
     CHANGE, TICK, WEIGHT, ChangeRows, Written, change_close, change_open, change_row, change_write,
 )
@@ -30,9 +31,8 @@ from millstream.kernels.paths.derivation cimport (
     Derivation, edge_comes, edges_go, source_comes, source_goes, touch_node,
 )
 from millstream.kernels.paths.reach cimport (
-    LINKED, LOGGED, MOST_TAGS, REACHED, SHOWN, SOURCE, TOUCHED, Edge, Node, Numbers, Pair, edge_at, edge_find, edge_forget,
-    edge_new, node_at, node_forget, node_of, numbers_close, numbers_push, pair_at, pair_find, pair_forget, reach_bytes,
-    reach_close, reach_open,
+    LINKED, LOGGED, MOST_TAGS, REACHED, SHOWN, SOURCE, TOUCHED, Edge, Node, Pair, edge_at, edge_find, edge_forget,
+    edge_new, node_at, node_forget, node_of, pair_at, pair_find, pair_forget, reach_bytes, reach_close, reach_open,
 )
 
 cdef enum:
@@ -355,7 +355,7 @@ cdef class PathClosure(Operator):
     @property
     def stats(self):
         return {
-            "nodes": int(self.d.reach.nodes.live),
+            "nodes": int(self.d.reach.nodes.records.live),
             "edges": int(self.d.reach.edges.live),
             "pairs": int(self.d.reach.pairs.live),
             "bytes": int(reach_bytes(&self.d.reach)),

@@ -21,9 +21,10 @@ larger than both.
 
 from libc.stdint cimport int32_t, int64_t
 
+from millstream.kernels.containers.growing cimport Numbers, numbers_push
 from millstream.kernels.paths.reach cimport (
-    DOUBTED, LINKED, LOGGED, REACHED, SOURCE, TOUCHED, Edge, Node, Numbers, Pair, Reach, edge_at, edge_find, edge_forget,
-    edge_link, edge_unlink, node_at, numbers_push, pair_at, pair_enter, pair_find, pair_leave, pair_new, user_link,
+    DOUBTED, LINKED, LOGGED, REACHED, SOURCE, TOUCHED, Edge, Node, Pair, Reach, edge_at, edge_find, edge_forget,
+    edge_link, edge_unlink, node_at, pair_at, pair_enter, pair_find, pair_leave, pair_new, user_link,
     user_unlink,
 )
 

@@ -21,9 +21,12 @@ Invariants
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from millstream.kernels.containers.hash_index cimport (
-    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, mix, probe, probe_next, words_hash,
+    Index, Probe, fold, index_bytes, index_close, index_drop, index_open, index_put, mix, probe, probe_next,
 )
-from millstream.kernels.containers.memory cimport block_free, block_resize
+from millstream.kernels.containers.keyed cimport (
+    Keyed, keyed_bytes, keyed_close, keyed_drop, keyed_get, keyed_hash, keyed_open,
+)
+from millstream.kernels.containers.memory cimport block_free
 from millstream.kernels.containers.records cimport Records, record_free, record_new
 
 cdef enum:
@@ -43,7 +46,7 @@ cdef struct Link:
 
 
 cdef struct Node:
-    int64_t ids[MOST_TAGS + 1]  # the id, then its tags
+    int64_t ids[MOST_TAGS + 1]  # the key: the id, then its tags
     int64_t present             # how often it is given as a node, by itself
     int64_t asked
     int32_t out                 # chains of edges
@@ -77,64 +80,36 @@ cdef struct Pair:
 
 
 cdef struct Reach:
-    Records nodes
+    Keyed nodes
     Records edges
     Records pairs
-    Index node_index
     Index edge_index
     Index pair_index
 
 
-cdef struct Numbers:
-    int32_t* items
-    int64_t size
-    int64_t capacity
-
-
-cdef inline void numbers_push(Numbers* numbers, int32_t number) noexcept nogil:
-    cdef int64_t capacity
-    if numbers.size == numbers.capacity:
-        capacity = max(64, numbers.capacity * 2)
-        numbers.items = <int32_t*>block_resize(
-            numbers.items, numbers.capacity * sizeof(int32_t), capacity * sizeof(int32_t))
-        numbers.capacity = capacity
-    numbers.items[numbers.size] = number
-    numbers.size += 1
-
-
-cdef inline void numbers_close(Numbers* numbers) noexcept nogil:
-    """Frees the room of numbers, which are none then."""
-    block_free(numbers.items, numbers.capacity * sizeof(int32_t))
-    numbers.items = NULL
-    numbers.size = numbers.capacity = 0
-
-
 cdef inline void reach_open(Reach* reach) noexcept nogil:
-    reach.nodes.free = -1
     reach.edges.free = -1
     reach.pairs.free = -1
-    index_open(&reach.node_index)
+    keyed_open(&reach.nodes, MOST_TAGS + 1, sizeof(Node) // sizeof(int64_t) - (MOST_TAGS + 1))
     index_open(&reach.edge_index)
     index_open(&reach.pair_index)
 
 
 cdef inline void reach_close(Reach* reach) noexcept nogil:
-    block_free(reach.nodes.data, reach.nodes.capacity * sizeof(Node))
+    keyed_close(&reach.nodes)
     block_free(reach.edges.data, reach.edges.capacity * sizeof(Edge))
     block_free(reach.pairs.data, reach.pairs.capacity * sizeof(Pair))
-    index_close(&reach.node_index)
     index_close(&reach.edge_index)
     index_close(&reach.pair_index)
 
 
 cdef inline int64_t reach_bytes(Reach* reach) noexcept nogil:
-    return (<int64_t>(reach.nodes.capacity * sizeof(Node) + reach.edges.capacity * sizeof(Edge)
-                      + reach.pairs.capacity * sizeof(Pair))
-            + index_bytes(&reach.node_index) + index_bytes(&reach.edge_index) + index_bytes(&reach.pair_index))
+    return (keyed_bytes(&reach.nodes) + <int64_t>(reach.edges.capacity * sizeof(Edge) + reach.pairs.capacity * sizeof(Pair))
+            + index_bytes(&reach.edge_index) + index_bytes(&reach.pair_index))
 
 
 cdef inline Node* node_at(Reach* reach, int32_t number) noexcept nogil:
-    return (<Node*>reach.nodes.data) + number
+    return (<Node*>reach.nodes.records.data) + number
 
 
 cdef inline Edge* edge_at(Reach* reach, int32_t number) noexcept nogil:
@@ -172,42 +147,18 @@ cdef inline void unchain(Link* first, int64_t bytes_each, int32_t* head, int32_t
 
 # Nodes
 
-cdef inline uint32_t node_hash(int64_t* ids) noexcept nogil:
-    return words_hash(ids, MOST_TAGS + 1)
-
-
 cdef inline int32_t node_of(Reach* reach, int64_t* ids) noexcept nogil:
     """The node with these ids, made if there is none."""
-    cdef uint32_t hash = node_hash(ids)
-    cdef Probe found = probe(&reach.node_index, hash)
-    cdef int32_t number
-    cdef Node* node
-    cdef int i
-    while True:
-        number = probe_next(&reach.node_index, &found)
-        if number < 0:
-            break
-        node = node_at(reach, number)
-        i = 0
-        while i <= MOST_TAGS and node.ids[i] == ids[i]:
-            i += 1
-        if i > MOST_TAGS:
-            return number
-    number = record_new(&reach.nodes, sizeof(Node))
-    node = node_at(reach, number)
-    for i in range(MOST_TAGS + 1):
-        node.ids[i] = ids[i]
-    node.present = node.asked = 0
-    node.out = node.into = node.used = node.pairs = -1
-    node.into_count = node.pair_count = 0
-    node.flags = 0
-    index_put(&reach.node_index, hash, number)
+    cdef int64_t live = reach.nodes.records.live
+    cdef int32_t number = keyed_get(&reach.nodes, ids, keyed_hash(&reach.nodes, ids))
+    cdef Node* node = node_at(reach, number)
+    if reach.nodes.records.live > live:
+        node.out = node.into = node.used = node.pairs = -1
     return number
 
 
 cdef inline void node_forget(Reach* reach, int32_t number) noexcept nogil:
-    index_drop(&reach.node_index, node_hash(node_at(reach, number).ids), number)
-    record_free(&reach.nodes, sizeof(Node), number)
+    keyed_drop(&reach.nodes, number)
 
 
 # Edges

@@ -25,20 +25,21 @@ from libc.string cimport memcpy, memset
 
 from millstream.kernels.containers.hash_index cimport (
     Index, Probe, index_bytes, index_close, index_drop, index_open, index_put, index_replace, is_far, prefetch,
-    prefetch_slot, probe, probe_next, words_hash,
+    prefetch_slot, probe, probe_next, words_equal, words_hash,
+)
+from millstream.kernels.containers.keyed cimport (
+    Keyed, keyed_at, keyed_bytes, keyed_close, keyed_find, keyed_open, keyed_widen,
 )
 from millstream.kernels.containers.memory cimport block_free, block_resize
-from millstream.kernels.containers.multiset cimport (
-    Multiset, multiset_bytes, multiset_close, multiset_find, multiset_open, multiset_widen, row_at, row_equal, row_hash,
-)
 from millstream.kernels.containers.records cimport record_free, record_new
 from millstream.kernels.flow.change_rows cimport Written, read_row
 
 cdef enum:
     NEXT_ROW = 0
     PREVIOUS_ROW = 1
-    COUNT = 0                   # behind a row: how often it is there, and whether it is indexed
+    COUNT = 0                   # behind a row: how often it is there, whether it is indexed, and its links
     IS_INDEXED = 1
+    LINKS = 2
     NEAR_ROWS = 4
     FAR = 16                    # rows ahead: fetch slots of the indexes; a power of two
     NEAR = 8                    # rows ahead: fetch the rows that these slots hold
@@ -53,7 +54,7 @@ cdef struct Key:
 
 cdef struct RowClass:
     uint64_t mask               # the uncertain columns bound in its rows
-    Multiset rows
+    Keyed rows                  # each different row once
     Key* keys
     int key_count
 
@@ -96,7 +97,7 @@ cdef inline void side_close(Side* side) noexcept nogil:
             index_close(&side.classes[i].keys[j].index)
             block_free(side.classes[i].keys[j].places, side.shared * sizeof(int))
         block_free(side.classes[i].keys, side.classes[i].key_count * sizeof(Key))
-        multiset_close(&side.classes[i].rows)
+        keyed_close(&side.classes[i].rows)
     block_free(side.classes, side.class_count * sizeof(RowClass))
     block_free(side.places, side.shared * sizeof(int))
     block_free(side.row, side.width * sizeof(int64_t))
@@ -118,7 +119,7 @@ cdef inline int64_t side_bytes(Side* side) noexcept nogil:
     cdef int64_t size = 0
     cdef int i, j
     for i in range(side.class_count):
-        size += multiset_bytes(&side.classes[i].rows)
+        size += keyed_bytes(&side.classes[i].rows)
         for j in range(side.classes[i].key_count):
             size += index_bytes(&side.classes[i].keys[j].index)
     return size
@@ -159,7 +160,7 @@ cdef inline int32_t chain_find(RowClass* rows, Key* key, const int64_t* wanted, 
         number = probe_next(&key.index, &found)
         if number < 0:
             return -1
-        first = row_at(&rows.rows, number)
+        first = keyed_at(&rows.rows, number)
         i = 0
         while i < key.width and first[key.places[i]] == wanted[i]:
             i += 1
@@ -168,7 +169,7 @@ cdef inline int32_t chain_find(RowClass* rows, Key* key, const int64_t* wanted, 
 
 
 cdef inline int32_t* link_of(RowClass* rows, int32_t number, int key) noexcept nogil:
-    return <int32_t*>(row_at(&rows.rows, number) - 1 - key)
+    return <int32_t*>(keyed_at(&rows.rows, number) + rows.rows.width + LINKS + key)
 
 
 cdef inline void chain_after(RowClass* rows, int32_t number, int key, int32_t before, uint32_t hash) noexcept nogil:
@@ -189,7 +190,7 @@ cdef inline void chain_after(RowClass* rows, int32_t number, int key, int32_t be
 
 cdef inline void chain_enter(Side* side, RowClass* rows, int32_t number, int key) noexcept nogil:
     """Puts a row behind the first of its chain."""
-    cdef uint32_t hash = read_key(side.other_key, side, row_at(&rows.rows, number), rows.keys[key].common)
+    cdef uint32_t hash = read_key(side.other_key, side, keyed_at(&rows.rows, number), rows.keys[key].common)
     chain_after(rows, number, key, chain_find(rows, &rows.keys[key], side.other_key, hash), hash)
 
 
@@ -239,7 +240,7 @@ cdef inline int class_key(Side* side, RowClass* rows, uint64_t common) noexcept 
             made.places[made.width] = side.places[i]
             made.width += 1
     index_open(&made.index)
-    multiset_widen(&rows.rows)
+    keyed_widen(&rows.rows)
     if key:
         chain_all(side, rows, key, rows.keys[0].index.slots, rows.keys[0].index.mask)
         if rows.keys[0].index.old != NULL:
@@ -266,7 +267,7 @@ cdef inline RowClass* side_class(Side* side, uint64_t mask) noexcept nogil:
     side.class_count += 1
     memset(made, 0, sizeof(RowClass))
     made.mask = mask
-    multiset_open(&made.rows, side.width, 2)
+    keyed_open(&made.rows, side.width, LINKS)
     class_key(side, made, mask)
     return made
 
@@ -274,28 +275,28 @@ cdef inline RowClass* side_class(Side* side, uint64_t mask) noexcept nogil:
 cdef inline void row_enter(Side* side, RowClass* rows, int32_t before, uint32_t hash, int64_t weight,
                            bint is_indexed) noexcept nogil:
     """Puts the row being taken in, which is not there, behind another of its first chain."""
-    cdef int32_t number = record_new(&rows.rows.records, rows.rows.bytes_each)
-    cdef int64_t* row = row_at(&rows.rows, number)
+    cdef int32_t number = record_new(&rows.rows.records, rows.rows.stride * sizeof(int64_t))
+    cdef int64_t* row = keyed_at(&rows.rows, number)
     cdef int key
     memcpy(row, side.row, side.width * sizeof(int64_t))
     row[side.width + COUNT] = weight
     row[side.width + IS_INDEXED] = is_indexed
     chain_after(rows, number, 0, before, hash)
     if is_indexed:
-        index_put(&rows.rows.index, row_hash(row, side.width), number)
+        index_put(&rows.rows.index, words_hash(row, side.width), number)
     for key in range(1, rows.key_count):
         chain_enter(side, rows, number, key)
 
 
 cdef inline void row_leave(Side* side, RowClass* rows, int32_t number, uint32_t hash) noexcept nogil:
-    cdef int64_t* row = row_at(&rows.rows, number)
+    cdef int64_t* row = keyed_at(&rows.rows, number)
     cdef int key
     for key in range(1, rows.key_count):
         chain_leave(rows, number, key, read_key(side.other_key, side, row, rows.keys[key].common))
     chain_leave(rows, number, 0, hash)
     if row[side.width + IS_INDEXED]:
-        index_drop(&rows.rows.index, row_hash(row, side.width), number)
-    record_free(&rows.rows.records, rows.rows.bytes_each, number)
+        index_drop(&rows.rows.index, words_hash(row, side.width), number)
+    record_free(&rows.rows.records, rows.rows.stride * sizeof(int64_t), number)
 
 
 cdef inline void side_add(Side* side, uint64_t mask, uint32_t hash, int64_t weight) noexcept nogil:
@@ -304,16 +305,16 @@ cdef inline void side_add(Side* side, uint64_t mask, uint32_t hash, int64_t weig
     cdef int32_t number = chain_find(rows, &rows.keys[0], side.key, hash), before = -1
     cdef int64_t* count
     cdef int walked = 0
-    while number >= 0 and walked < NEAR_ROWS and not row_equal(row_at(&rows.rows, number), side.row, side.width):
+    while number >= 0 and walked < NEAR_ROWS and not words_equal(keyed_at(&rows.rows, number), side.row, side.width):
         before = number
         number = link_of(rows, number, 0)[NEXT_ROW]
         walked += 1
     if number >= 0 and walked == NEAR_ROWS:
-        number = multiset_find(&rows.rows, side.row, row_hash(side.row, side.width))
+        number = keyed_find(&rows.rows, side.row, words_hash(side.row, side.width))
     if number < 0:
         row_enter(side, rows, before, hash, weight, walked == NEAR_ROWS)
         return
-    count = row_at(&rows.rows, number) + side.width + COUNT
+    count = keyed_at(&rows.rows, number) + side.width + COUNT
     count[0] += weight
     if count[0] == 0:
         row_leave(side, rows, number, hash)
@@ -332,17 +333,17 @@ cdef inline int64_t* only_row(Side* side, uint64_t mask, uint32_t hash) noexcept
     number = chain_find(rows, &rows.keys[0], side.key, hash)
     if number < 0 or link_of(rows, number, 0)[NEXT_ROW] >= 0:
         return NULL
-    row = row_at(&rows.rows, number)
+    row = keyed_at(&rows.rows, number)
     return NULL if row[side.width + IS_INDEXED] else row
 
 
 # Hints
 
-cdef inline void fetch_record(Index* index, Multiset* rows, uint32_t hash) noexcept nogil:
+cdef inline void fetch_record(Index* index, Keyed* rows, uint32_t hash) noexcept nogil:
     """Fetches the row that stands where the hash leads to."""
     cdef uint64_t slot = index.slots[hash & index.mask]
     if slot != 0:
-        prefetch(row_at(rows, <int32_t>(<uint32_t>slot - 1)))
+        prefetch(keyed_at(rows, <int32_t>(<uint32_t>slot - 1)))
 
 
 cdef inline void look_far(Side* side, Side* other, const Written* given, int64_t place) noexcept nogil:

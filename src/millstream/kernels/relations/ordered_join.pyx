@@ -15,9 +15,10 @@ the rest is asked of `by_value`.
 import cython
 
 from libc.math cimport INFINITY, fabs
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
+from millstream.kernels.containers.keyed cimport keyed_at
 from millstream.kernels.containers.memory cimport block_free, block_resize
 from millstream.kernels.containers.ordered_tree cimport Spot, tree_step
 from millstream.kernels.dictionary.values cimport (
@@ -28,9 +29,7 @@ from millstream.kernels.flow.change_rows cimport WEIGHT, Written, change_row, re
 from millstream.kernels.flow.deltas cimport check_widths
 from millstream.kernels.flow.two_sided cimport LEFT, TwoSided
 from millstream.kernels.order.term_order cimport CLASS_SHIFT, FLOAT_TYPE, Text, TermOrder, key_of_double
-from millstream.kernels.relations.ordered_rows cimport (
-    ROW_IDS, ROW_WEIGHT, OrderedRows, first_from, row_enter, row_find, row_leave, row_of, rows_bytes, rows_close, rows_open,
-)
+from millstream.kernels.relations.ordered_rows cimport OrderedRows, first_from, row_add, rows_bytes, rows_close, rows_open
 
 cdef enum:
     NUMBER_CLASS = 1
@@ -99,7 +98,7 @@ cdef class OrderedJoin(TwoSided):
 
     def __dealloc__(self):
         if self.made:
-            block_free(self.wanted, max(self.sides[0].width, self.sides[1].width) * sizeof(int64_t))
+            block_free(self.wanted, max(self.sides[0].rows.width, self.sides[1].rows.width) * sizeof(int64_t))
             rows_close(&self.sides[0])
             rows_close(&self.sides[1])
 
@@ -201,7 +200,7 @@ cdef class OrderedJoin(TwoSided):
     cdef void put(self, int side, int64_t* other, int64_t weight) noexcept nogil:
         """Collects the row at hand, of a side, with a row of the other."""
         cdef int64_t* values = change_row(&self.group)
-        cdef int left = self.sides[0].width, right = self.sides[1].width
+        cdef int left = self.sides[0].rows.width, right = self.sides[1].rows.width
         memcpy(values, other if side else self.wanted, left * sizeof(int64_t))
         memcpy(values + left, self.wanted if side else other, right * sizeof(int64_t))
         values[left + right] = weight
@@ -219,35 +218,24 @@ cdef class OrderedJoin(TwoSided):
             key = rows.tree.nodes[spot.leaf].keys[spot.place]
             if key > last:
                 return 0
-            row = row_of(rows, rows.tree.nodes[spot.leaf].entries[spot.place])
-            other = row[ROW_IDS + self.places[1 - side]]
+            row = keyed_at(&rows.rows, rows.tree.nodes[spot.leaf].entries[spot.place])
+            other = row[self.places[1 - side]]
             if not given.doubt_low <= key <= given.doubt_high or (
                 self.matches(other, own) if side else self.matches(own, other)
             ):
-                self.put(side, row + ROW_IDS, weight * row[ROW_WEIGHT])
+                self.put(side, row, weight * row[rows.rows.width])
             if not tree_step(&rows.tree, &spot):
                 return 0
 
     cdef int take(self, int side, int64_t weight) except -1:
         """One row of a side, its ids at hand."""
-        cdef OrderedRows* rows = &self.sides[side]
         cdef Range given[MOST_RANGES]
         cdef bint greater = self.rising != (side == 1)
         cdef int count = self.ranges(self.wanted[self.places[side]], greater, given), i
-        cdef int32_t number
-        cdef int64_t* row
-        if count == 0:
-            return 0
         for i in range(count):
             self.probe(side, given + i, greater, weight)
-        number = row_find(rows, self.wanted)
-        if number < 0:
-            row_enter(rows, self.wanted, given[0].doubt_low, weight)
-            return 0
-        row = row_of(rows, number)
-        row[ROW_WEIGHT] += weight
-        if row[ROW_WEIGHT] == 0:
-            row_leave(rows, number)
+        if count:
+            row_add(&self.sides[side], self.wanted, given[0].doubt_low, weight)
         return 0
 
     cdef int add(self, int side, int64_t row) except -1:
@@ -258,11 +246,11 @@ cdef class OrderedJoin(TwoSided):
     @property
     def stats(self):
         return {
-            "left": int(self.sides[0].records.live),
-            "right": int(self.sides[1].records.live),
+            "left": int(self.sides[0].rows.records.live),
+            "right": int(self.sides[1].rows.records.live),
             "bytes": int(rows_bytes(&self.sides[0]) + rows_bytes(&self.sides[1])),
         }
 
     @property
     def stored(self):
-        return int(self.sides[0].records.live + self.sides[1].records.live)
+        return int(self.sides[0].rows.records.live + self.sides[1].rows.records.live)

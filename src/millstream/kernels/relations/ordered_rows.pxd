@@ -1,69 +1,36 @@
 """Rows by their ids, with weights and a place in an ordered tree: one side of a join through an order.
 
-A record is weight, key, ids, and a word for the free list. The tree holds every record by its key, records of equal keys in
-no particular order.
+The tree holds every record of a row, which is its ids and its weight, by a key, records of equal keys in no particular
+order.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.string cimport memcmp, memcpy
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
-from millstream.kernels.containers.hash_index cimport (
-    Index, Probe, index_bytes, index_close, index_drop, index_open, index_put, probe, probe_next, words_hash,
+from millstream.kernels.containers.keyed cimport (
+    Keyed, keyed_at, keyed_bytes, keyed_close, keyed_drop, keyed_get, keyed_hash, keyed_open,
 )
-from millstream.kernels.containers.memory cimport block_free
 from millstream.kernels.containers.ordered_tree cimport (
     Spot, Tree, TreeNode, tree_bytes, tree_close, tree_insert, tree_open, tree_remove,
 )
-from millstream.kernels.containers.records cimport Records, record_free, record_new
-
-cdef enum:
-    ROW_WEIGHT = 0
-    ROW_KEY = 1
-    ROW_IDS = 2
 
 
 cdef struct OrderedRows:
-    int width
-    int64_t stride
-    Records records
-    Index index
+    Keyed rows
     Tree tree
 
 
 cdef inline void rows_open(OrderedRows* rows, int width) noexcept nogil:
-    rows.width = width
-    rows.stride = ROW_IDS + width + 1
-    rows.records.free = -1
-    index_open(&rows.index)
+    keyed_open(&rows.rows, width, 1)
     tree_open(&rows.tree)
 
 
 cdef inline void rows_close(OrderedRows* rows) noexcept nogil:
-    block_free(rows.records.data, rows.records.capacity * rows.stride * sizeof(int64_t))
-    index_close(&rows.index)
+    keyed_close(&rows.rows)
     tree_close(&rows.tree)
 
 
 cdef inline int64_t rows_bytes(OrderedRows* rows) noexcept nogil:
-    return rows.records.capacity * rows.stride * <int64_t>sizeof(int64_t) + index_bytes(&rows.index) + tree_bytes(&rows.tree)
-
-
-cdef inline int64_t* row_of(OrderedRows* rows, int64_t number) noexcept nogil:
-    return (<int64_t*>rows.records.data) + number * rows.stride
-
-
-cdef inline uint32_t row_hash(OrderedRows* rows, const int64_t* ids) noexcept nogil:
-    return words_hash(ids, rows.width)
-
-
-cdef inline int32_t row_find(OrderedRows* rows, const int64_t* ids) noexcept nogil:
-    """The number of a row, -1 without one."""
-    cdef Probe found = probe(&rows.index, row_hash(rows, ids))
-    cdef int32_t number
-    while True:
-        number = probe_next(&rows.index, &found)
-        if number < 0 or memcmp(row_of(rows, number) + ROW_IDS, ids, rows.width * sizeof(int64_t)) == 0:
-            return number
+    return keyed_bytes(&rows.rows) + tree_bytes(&rows.tree)
 
 
 cdef inline Spot first_from(OrderedRows* rows, uint64_t key) noexcept nogil:
@@ -90,19 +57,16 @@ cdef inline Spot first_from(OrderedRows* rows, uint64_t key) noexcept nogil:
     return spot
 
 
-cdef inline void row_enter(OrderedRows* rows, const int64_t* ids, uint64_t key, int64_t weight) noexcept nogil:
-    """Puts in a row that is not there."""
-    cdef int32_t number = record_new(&rows.records, rows.stride * sizeof(int64_t))
-    cdef Spot spot = first_from(rows, key)
-    cdef int64_t* row = row_of(rows, number)
-    row[ROW_WEIGHT] = weight
-    row[ROW_KEY] = <int64_t>key
-    memcpy(row + ROW_IDS, ids, rows.width * sizeof(int64_t))
-    index_put(&rows.index, row_hash(rows, ids), number)
-    tree_insert(&rows.tree, spot.leaf, spot.place, key, number, 1)
-
-
-cdef inline void row_leave(OrderedRows* rows, int32_t number) noexcept nogil:
-    tree_remove(&rows.tree, number)
-    index_drop(&rows.index, row_hash(rows, row_of(rows, number) + ROW_IDS), number)
-    record_free(&rows.records, rows.stride * sizeof(int64_t), number)
+cdef inline void row_add(OrderedRows* rows, const int64_t* ids, uint64_t key, int64_t weight) noexcept nogil:
+    """Adds to the weight of a row, which has this key; one of weight 0 is gone."""
+    cdef int64_t live = rows.rows.records.live
+    cdef int32_t number = keyed_get(&rows.rows, ids, keyed_hash(&rows.rows, ids))
+    cdef int64_t* kept = keyed_at(&rows.rows, number) + rows.rows.width
+    cdef Spot spot
+    if rows.rows.records.live > live:
+        spot = first_from(rows, key)
+        tree_insert(&rows.tree, spot.leaf, spot.place, key, number, 1)
+    kept[0] += weight
+    if kept[0] == 0:
+        tree_remove(&rows.tree, number)
+        keyed_drop(&rows.rows, number)

@@ -2,11 +2,11 @@
 
 from libc.stdint cimport int64_t
 
-from millstream.kernels.containers.multiset cimport Multiset
+from millstream.kernels.containers.keyed cimport Keyed
 
 
 cdef class RowCounter:
-    cdef Multiset rows
+    cdef Keyed rows             # with a count each
     cdef int64_t* row
 
     cdef int add(self, int64_t weight) noexcept nogil

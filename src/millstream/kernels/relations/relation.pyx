@@ -12,12 +12,9 @@ from libc.string cimport memcpy
 
 from millstream.kernels.containers.hash_index cimport words_hash
 from millstream.kernels.containers.keyed cimport (
-    Keyed, keyed_at, keyed_bytes, keyed_close, keyed_drop, keyed_get, keyed_hash, keyed_open,
+    Keyed, keyed_at, keyed_bytes, keyed_close, keyed_drop, keyed_get, keyed_hash, keyed_leave, keyed_open,
 )
 from millstream.kernels.containers.memory cimport block_free, block_resize
-from millstream.kernels.containers.multiset cimport (
-    Multiset, multiset_bytes, multiset_close, multiset_enter, multiset_find, multiset_leave, multiset_open, row_at, row_hash,
-)
 from millstream.kernels.containers.records cimport next_free
 from millstream.kernels.flow.change_rows cimport CHANGE, TICK, WEIGHT, Written, change_row, read_row, write_row
 from millstream.kernels.flow.deltas cimport Deltas, Operator, check_widths
@@ -47,29 +44,28 @@ cdef class RowCounter:
     def __cinit__(self, int width):
         if width < 0:
             raise ValueError(f"width must be at least 0, got {width}")
-        multiset_open(&self.rows, width, 1)
+        keyed_open(&self.rows, width, 1)
         self.row = <int64_t*>block_resize(NULL, 0, width * sizeof(int64_t))
 
     def __dealloc__(self):
-        multiset_close(&self.rows)
+        keyed_close(&self.rows)
         block_free(self.row, self.rows.width * sizeof(int64_t))
 
     cdef int add(self, int64_t weight) noexcept nogil:
         """Counts the row being taken: 1 if it is there now and was not before, -1 if it is the other way round."""
-        cdef uint32_t hash = row_hash(self.row, self.rows.width)
-        cdef int32_t number = multiset_find(&self.rows, self.row, hash)
+        cdef uint32_t hash = keyed_hash(&self.rows, self.row)
+        cdef int32_t number
         cdef int64_t* count
         cdef bint before
         if weight == 0:
             return 0
-        if number < 0:
-            number = multiset_enter(&self.rows, self.row, hash)
-        count = row_at(&self.rows, number) + self.rows.width
+        number = keyed_get(&self.rows, self.row, hash)
+        count = keyed_at(&self.rows, number) + self.rows.width
         before = count[0] > 0
         count[0] += weight
         weight = count[0]
         if weight == 0:
-            multiset_leave(&self.rows, number, hash)
+            keyed_leave(&self.rows, number, hash)
         return <int>(weight > 0) - <int>before
 
     def apply(self, const int64_t[:, :] columns, const int64_t[::1] weight):
@@ -104,16 +100,16 @@ cdef class RowCounter:
         cdef int64_t[:, ::1] into = found
         while number >= 0:
             is_free[number] = 1
-            number = next_free(&self.rows.records, self.rows.bytes_each, number)[0]
+            number = next_free(&self.rows.records, self.rows.stride * sizeof(int64_t), number)[0]
         for i in range(size):
             if not is_free[i]:
-                memcpy(&into[at, 0], row_at(&self.rows, <int32_t>i), (width + 1) * sizeof(int64_t))
+                memcpy(&into[at, 0], keyed_at(&self.rows, i), (width + 1) * sizeof(int64_t))
                 at += 1
         return np.ascontiguousarray(found[:, :width]), np.ascontiguousarray(found[:, width])
 
     @property
     def stats(self):
-        return {"rows": int(self.rows.records.live), "bytes": int(multiset_bytes(&self.rows))}
+        return {"rows": int(self.rows.records.live), "bytes": int(keyed_bytes(&self.rows))}
 
 
 @cython.final
@@ -185,16 +181,16 @@ cdef class Matched(TwoSided):
 cdef class MatchCounter(Matched):
     """Matched by rows that are equal. A row has two counts, left and matched."""
 
-    cdef Multiset rows
+    cdef Keyed rows
     cdef int64_t* row
 
     def __cinit__(self, inputs, int width, *, marks=None):
         check_widths([self.right], self.row_width)
-        multiset_open(&self.rows, self.row_width, 2)
+        keyed_open(&self.rows, self.row_width, 2)
         self.row = <int64_t*>block_resize(NULL, 0, self.row_width * sizeof(int64_t))
 
     def __dealloc__(self):
-        multiset_close(&self.rows)
+        keyed_close(&self.rows)
         block_free(self.row, self.row_width * sizeof(int64_t))
 
     cdef int add(self, int side, int64_t row) except -1:
@@ -207,11 +203,9 @@ cdef class MatchCounter(Matched):
         if weight == 0:
             return 0
         read_row(self.row, given, row)
-        hash = row_hash(self.row, self.rows.width)
-        number = multiset_find(&self.rows, self.row, hash)
-        if number < 0:
-            number = multiset_enter(&self.rows, self.row, hash)
-        counts = row_at(&self.rows, number) + self.rows.width
+        hash = keyed_hash(&self.rows, self.row)
+        number = keyed_get(&self.rows, self.row, hash)
+        counts = keyed_at(&self.rows, number) + self.rows.width
         left = counts[LEFT]
         before = counts[RIGHT] != 0
         counts[side] += weight
@@ -222,12 +216,12 @@ cdef class MatchCounter(Matched):
             self.put(self.row, before, -left)
             self.put(self.row, after, left)
         if counts[LEFT] == 0 and counts[RIGHT] == 0:
-            multiset_leave(&self.rows, number, hash)
+            keyed_leave(&self.rows, number, hash)
         return 0
 
     @property
     def stats(self):
-        return {"rows": int(self.rows.records.live), "bytes": int(multiset_bytes(&self.rows))}
+        return {"rows": int(self.rows.records.live), "bytes": int(keyed_bytes(&self.rows))}
 
     @property
     def stored(self):
@@ -246,7 +240,7 @@ cdef enum:
 cdef class KeyMatcher(Matched):
     """Matched by rows that have just some of their columns, the key."""
 
-    cdef Multiset rows
+    cdef Keyed rows
     cdef Keyed keys
     cdef int* places            # of the key among the columns of a left row
     cdef int64_t* row
@@ -257,7 +251,7 @@ cdef class KeyMatcher(Matched):
         if not all(0 <= place < self.row_width for place in key):
             raise ValueError(f"a key is columns of a row of {self.row_width}, got {key}")
         check_widths([self.right], size)
-        multiset_open(&self.rows, self.row_width, 3)
+        keyed_open(&self.rows, self.row_width, 3)
         keyed_open(&self.keys, size, 2)
         self.row = <int64_t*>block_resize(NULL, 0, self.row_width * sizeof(int64_t))
         self.key = <int64_t*>block_resize(NULL, 0, size * sizeof(int64_t))
@@ -269,7 +263,7 @@ cdef class KeyMatcher(Matched):
         block_free(self.row, self.row_width * sizeof(int64_t))
         block_free(self.key, self.keys.width * sizeof(int64_t))
         block_free(self.places, self.keys.width * sizeof(int))
-        multiset_close(&self.rows)
+        keyed_close(&self.rows)
         keyed_close(&self.keys)
 
     cdef void drop_unused(self, int32_t key) noexcept nogil:
@@ -281,24 +275,25 @@ cdef class KeyMatcher(Matched):
         """Puts a new row before the others of its key."""
         cdef int width = self.rows.width
         cdef int64_t* first = keyed_at(&self.keys, key) + self.keys.width + FIRST
-        (row_at(&self.rows, number) + width)[NEXT] = first[0]
+        (keyed_at(&self.rows, number) + width)[NEXT] = first[0]
         if first[0]:
-            (row_at(&self.rows, <int32_t>(first[0] - 1)) + width)[PREVIOUS] = number + 1
+            (keyed_at(&self.rows, first[0] - 1) + width)[PREVIOUS] = number + 1
         first[0] = number + 1
 
     cdef void unchain(self, int32_t key, int32_t number) noexcept nogil:
         cdef int width = self.rows.width
-        cdef int64_t* kept = row_at(&self.rows, number) + width
+        cdef int64_t* kept = keyed_at(&self.rows, number) + width
         if kept[NEXT]:
-            (row_at(&self.rows, <int32_t>(kept[NEXT] - 1)) + width)[PREVIOUS] = kept[PREVIOUS]
+            (keyed_at(&self.rows, kept[NEXT] - 1) + width)[PREVIOUS] = kept[PREVIOUS]
         if kept[PREVIOUS]:
-            (row_at(&self.rows, <int32_t>(kept[PREVIOUS] - 1)) + width)[NEXT] = kept[NEXT]
+            (keyed_at(&self.rows, kept[PREVIOUS] - 1) + width)[NEXT] = kept[NEXT]
         else:
             (keyed_at(&self.keys, key) + self.keys.width)[FIRST] = kept[NEXT]
 
     cdef void add_left(self, int64_t weight) noexcept nogil:
         """Adds to the count of the left row being taken."""
-        cdef uint32_t hash = row_hash(self.row, self.rows.width)
+        cdef uint32_t hash = keyed_hash(&self.rows, self.row)
+        cdef int64_t live = self.rows.records.live
         cdef int32_t number, key
         cdef int64_t* count
         cdef int i
@@ -307,16 +302,15 @@ cdef class KeyMatcher(Matched):
         for i in range(self.keys.width):
             self.key[i] = self.row[self.places[i]]
         key = keyed_get(&self.keys, self.key, keyed_hash(&self.keys, self.key))
-        number = multiset_find(&self.rows, self.row, hash)
-        if number < 0:
-            number = multiset_enter(&self.rows, self.row, hash)
+        number = keyed_get(&self.rows, self.row, hash)
+        if self.rows.records.live > live:
             self.chain(key, number)
-        count = row_at(&self.rows, number) + self.rows.width + COUNT
+        count = keyed_at(&self.rows, number) + self.rows.width + COUNT
         count[0] += weight
         self.put(self.row, (keyed_at(&self.keys, key) + self.keys.width)[MATCHES] != 0, weight)
         if count[0] == 0:
             self.unchain(key, number)
-            multiset_leave(&self.rows, number, hash)
+            keyed_leave(&self.rows, number, hash)
             self.drop_unused(key)
 
     cdef void add_match(self, int64_t weight) noexcept nogil:
@@ -330,7 +324,7 @@ cdef class KeyMatcher(Matched):
         after = kept[MATCHES] != 0
         if before != after:
             while at:
-                row = row_at(&self.rows, <int32_t>(at - 1))
+                row = keyed_at(&self.rows, at - 1)
                 self.put(row, before, -(row + self.rows.width)[COUNT])
                 self.put(row, after, (row + self.rows.width)[COUNT])
                 at = (row + self.rows.width)[NEXT]
@@ -347,7 +341,7 @@ cdef class KeyMatcher(Matched):
 
     @property
     def stats(self):
-        used = multiset_bytes(&self.rows) + keyed_bytes(&self.keys)
+        used = keyed_bytes(&self.rows) + keyed_bytes(&self.keys)
         return {"rows": int(self.rows.records.live), "keys": int(self.keys.records.live), "bytes": int(used)}
 
     @property

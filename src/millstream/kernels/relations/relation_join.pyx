@@ -14,14 +14,14 @@ import cython
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from millstream.kernels.containers.hash_index cimport prefetch
+from millstream.kernels.containers.hash_index cimport prefetch, words_equal
+from millstream.kernels.containers.keyed cimport keyed_at
 from millstream.kernels.containers.memory cimport block_free, block_resize
-from millstream.kernels.containers.multiset cimport row_at, row_equal
 from millstream.kernels.flow.change_rows cimport WEIGHT, Written, change_row, read_row
 from millstream.kernels.flow.deltas cimport check_widths
 from millstream.kernels.flow.two_sided cimport LEFT, RIGHT, TwoSided, same_change
 from millstream.kernels.relations.chains cimport (
-    COUNT, NEXT_ROW, RowClass, Side, bound_columns, chain_find, class_key, look_ahead, only_row, read_key, side_add,
+    COUNT, NEXT_ROW, RowClass, Side, bound_columns, chain_find, class_key, link_of, look_ahead, only_row, read_key, side_add,
     side_bytes, side_close, side_open, side_size,
 )
 
@@ -116,10 +116,10 @@ cdef class JoinTable(TwoSided):
             hash = read_key(wanted, side, side.row, mask & rows.mask)
         number = chain_find(rows, &rows.keys[key], wanted, hash)
         while number >= 0:
-            found = row_at(&rows.rows, number)
-            following = (<int32_t*>(found - 1 - key))[NEXT_ROW]
+            found = keyed_at(&rows.rows, number)
+            following = link_of(rows, number, key)[NEXT_ROW]
             if following >= 0:
-                prefetch(row_at(&rows.rows, following))
+                prefetch(keyed_at(&rows.rows, following))
             self.put_both(which, side.row, found, complete, weight * found[other.width + COUNT])
             if replaces:
                 self.put_both(which, self.replaced, found, complete, -weight * found[other.width + COUNT])
@@ -142,7 +142,7 @@ cdef class JoinTable(TwoSided):
         if held == NULL or held[side.width + COUNT] + weights[goes] != 0:
             return False
         read_row(self.replaced, given, goes)
-        if not row_equal(held, self.replaced, side.width):
+        if not words_equal(held, self.replaced, side.width):
             return False
         if goes == row:
             read_row(side.row, given, row + 1)

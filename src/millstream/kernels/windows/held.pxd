@@ -13,7 +13,7 @@ cdef class CountingWindow(WindowOperator):
     """What it shows ends when so many triples or elements have followed."""
 
     cdef int64_t count
-    cdef bint of_triples
+    cdef readonly bint of_triples
     cdef Keyed latest                   # of each row the place of its last entry in the queue
     cdef int64_t* queue                 # number, pattern, s, p, o, whether a later one stands for it
     cdef int64_t first

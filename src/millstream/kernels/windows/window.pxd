@@ -83,8 +83,8 @@ cdef class WindowOperator:
     cdef readonly bint sees_all         # it must be shown every element, matched or not
     cdef public int source              # its place among the inputs of its query
     cdef int64_t due                    # the next tick at which something enters or leaves by itself; FOREVER without one
-    cdef Patterns patterns
-    cdef Dictionary dictionary
+    cdef readonly Patterns patterns
+    cdef readonly Dictionary dictionary
 
     cdef int arrive(self, Elements batch, Entries* out) except -1
     cdef int pass_time(self, int64_t before, Entries* out) except -1

@@ -83,6 +83,9 @@ cdef class WindowOperator:
     def close(self, int64_t at_tick):
         """Lets go of the terms it holds."""
 
+    def check(self, int64_t triples, int64_t elements):
+        """Raises if it holds what cannot be, of a stream of so many triples and elements."""
+
     cdef int touch(self, const int64_t* row, int64_t until) except -1:
         self.dictionary.touch_slot(row[1], until)
         self.dictionary.touch_slot(row[2], until)

@@ -20,12 +20,13 @@ from millstream.kernels.aggregates.term_references import TermReferences
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.flow.deltas import Operator
 from millstream.kernels.flow.flow import Flow, Reordered
+from millstream.kernels.forms.union import Union
 from millstream.operators import stored
 from millstream.operators.bounds import RowBound
 from millstream.operators.dataflow.building import build
 from millstream.operators.dataflow.layout import Root, Step, steps_below
 from millstream.operators.dataflow.numbering import number_of, one_number_a_change
-from millstream.operators.deltas import consolidated, merged
+from millstream.operators.deltas import consolidated
 from millstream.operators.expressions import Evaluator
 from millstream.operators.leaves.conjunction import Component, ConjunctionOperator
 from millstream.operators.leaves.exchange import ExchangeLeaf
@@ -241,8 +242,8 @@ class Dataflow(Flow):
         """What an operator gives that has been shown nothing: over nothing, and then over what its inputs hold."""
         operator.begin(at_tick, change)
         if any(map(len, operator.inputs)):
-            first = operator.out.copy()
-            operator.out.fill(merged(first, operator.run()))
+            both, columns = [operator.out.copy(), operator.run()], range(operator.out.width)
+            operator.out.fill(Union(both, len(columns), [columns, columns]).run())
             self._bound.check(len(operator.out))
 
     def graph_changed(self, graph: str, triples: npt.NDArray[np.int64], op: int, at_tick: int, change: int) -> None:

@@ -22,6 +22,7 @@ from pyspark.sql import functions as f
 from millstream.errors import DataError
 from millstream.ingest.columns import Columns, Ids
 from millstream.ingest.lanes import Reader
+from millstream.ingest.message_options import MessageOptions
 from millstream.ingest.messages import Headers, Lane, Messages, from_base64, texts_of
 from millstream.ingest.upserts import keys_of
 from millstream.pipeline.datasets.change_files import of_known_graphs
@@ -30,7 +31,6 @@ from millstream.pipeline.job.inputs import PLACED
 from millstream.pipeline.runtime.connect import rows_of
 from millstream.pipeline.runtime.gc_freeze import freeze_imports
 from millstream.pipeline.source.dead_letters import DeadLetters, task_split
-from millstream.pipeline.source.message_options import MessageOptions
 from millstream.pipeline.source.reading import Counted, Reading
 from millstream.pipeline.source.task_output import packed_batch
 from millstream.pipeline.state.clock import LANE_BITS

@@ -33,10 +33,11 @@ from millstream.plan.nodes import ExchangeOutput, Node
 NAME = ("source", "part", "element")
 """What names a change among those of its tick, in the order in which they happen."""
 _HEADER = b"millstream"
+_KEEPS_ALL = 1 << 62
 
 
 class Sending(Reporter):
-    """Takes the place of a reporter: what a run would report is kept until it is sent."""
+    """Takes the place of a reporter: what a run would report is kept until it is sent, no longer than a trigger."""
 
     def __init__(self) -> None:
         self._deltas: list[Deltas] = []
@@ -49,18 +50,6 @@ class Sending(Reporter):
         """What came since the last call."""
         taken, self._deltas = self._deltas, []
         return taken
-
-    def hold_waiting(self) -> None:
-        """Nothing waits longer than a trigger."""
-
-    def close(self) -> None:
-        pass
-
-    def dump(self) -> Any:
-        return None
-
-    def load(self, state: Any, width: int, dictionary: Dictionary) -> None:
-        pass
 
 
 class SendingEmitter(Emitter):
@@ -80,8 +69,8 @@ class SendingRun(QueryRun):
 class PartCore(Core):
     """Runs a part of a query's plan."""
 
-    def __init__(self, options: Options, plan: Node) -> None:
-        super().__init__(options)
+    def __init__(self, spec: JobSpec, plan: Node) -> None:
+        super().__init__(Options(0, spec.t0_ms, _KEEPS_ALL, False, True, True, True, spec.limits))
         self._plan = plan
 
     def planned(self, text: str, base: str | None, output: str | None) -> Node:

@@ -302,7 +302,7 @@ def _milliseconds(given: str | int, name: str = "lateness") -> int:
     if isinstance(given, str):
         try:
             return parse_duration(given).ms
-        except (ValueError, KeyError, IndexError):
+        except ValueError:
             raise OptionError(f"{name} is a duration such as 5s, got {given!r}.") from None
     return given
 

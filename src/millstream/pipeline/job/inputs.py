@@ -13,9 +13,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from millstream.connect.kafka.options import EARLIEST, Address, address, servers_of, starting_offsets
 from millstream.errors import OptionError
+from millstream.ingest.message_options import MessageOptions
 from millstream.pipeline.runtime.connect import is_connect
 from millstream.pipeline.source.kafka_source import MAX_OFFSETS
-from millstream.pipeline.source.message_options import MessageOptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,28 +37,30 @@ def _short(value: Any) -> Any:
     return value if len(text) <= _SHORT else hashlib.blake2b(text.encode(), digest_size=9).hexdigest()
 
 
-def check_offset(before: str | None, now: str | None) -> None:
-    """Refuses to go on from an offset of another job; either may not say of which it is."""
-    if before is not None and now is not None and before != now:
-        from millstream.pipeline.state.change_log import changed_message
+def check_same(before: str, now: str, where: str = "") -> None:
+    """Refuses to go on with another text than that of a checkpoint, and says what changed; `where` that is, if known."""
+    if before != now:
+        raise SnapshotError(where + _changed(before, now))
 
-        raise SnapshotError(changed_message(before, now))
+
+def check_offset(before: str | None, now: str | None) -> None:
+    """The same for offsets, which may not say of which job they are."""
+    if before is not None and now is not None:
+        check_same(before, now)
 
 
 def check_plan(before: str, *, text: str, cells: int, lateness_ms: int) -> None:
     """Refuses, of a plan that was kept with a checkpoint, what can be known to differ without Spark."""
     from millstream.pipeline.job.specification import LAYOUT, JobSpec, job_spec
-    from millstream.pipeline.state.change_log import changed_message
 
     fields = json.loads(before)
     if fields.get("layout") != LAYOUT:
-        raise SnapshotError(changed_message(before, json.dumps({**fields, "layout": LAYOUT})))
+        check_same(before, json.dumps({**fields, "layout": LAYOUT}))
     kept = JobSpec.from_json(before)
     now = replace(kept, text=text, asked=cells, lateness_ms=lateness_ms)
     if (text, cells) != (kept.text, kept.asked):
         now = replace(now, cells=job_spec(text, kept.sources, cells=cells).cells)
-    if now.to_json() != before:
-        raise SnapshotError(changed_message(before, now.to_json()))
+    check_same(before, now.to_json())
 
 
 def check_checkpoint(answers: DataFrame, checkpoint: str) -> None:
@@ -67,7 +70,6 @@ def check_checkpoint(answers: DataFrame, checkpoint: str) -> None:
     the state itself is read, which takes seconds.
     """
     from millstream.pipeline.job.answers import job_of
-    from millstream.pipeline.state.change_log import changed_message
 
     job = job_of(answers)
     folder = Path(checkpoint.removeprefix("file:"))
@@ -79,8 +81,7 @@ def check_checkpoint(answers: DataFrame, checkpoint: str) -> None:
         check_offset(kept[-1], short_text(now))
         return
     for before in _jobs_of_state(answers, checkpoint):
-        if before != now:
-            raise SnapshotError(changed_message(before, now))
+        check_same(before, now)
 
 
 def _jobs_of_offsets(folder: Path) -> Iterator[str]:
@@ -103,3 +104,35 @@ def _jobs_of_state(answers: DataFrame, checkpoint: str) -> Iterator[str]:
     is_ledger = (pieces["user_map_key.version"] == LEDGER[0]) & (pieces["user_map_key.number"] == LEDGER[1])
     for row in pieces.where(is_ledger).select("user_map_value.data").collect():
         yield json.loads(bytes(row[0]))["spread"]
+
+
+def _changed(before: str, now: str) -> str:
+    """What changed between a checkpoint and the job that is to go on from it."""
+    old, new = json.loads(before), json.loads(now)
+    names = {
+        "text": "the query",
+        "output": "the output operator",
+        "base": "the base of IRIs",
+        "sources": "the sources",
+        "cells": "the cells",
+        "t0_ms": "t0_ms",
+        "lateness_ms": "the lateness",
+        "now_ms": "NOW()",
+        "asked": "the number of cells",
+        "datasets": "the datasets",
+        "limits": "the limits",
+        "layout": "the layout of millstream's state",
+    }
+    changed = [name for name in names if old.get(name) != new.get(name)]
+    if "text" in changed or "asked" in changed:
+        # The cells follow from these.
+        changed = [name for name in changed if name != "cells"]
+    differing = [names[name] for name in changed]
+    detail = ""
+    if old.get("cells") != new.get("cells"):
+        counts = [prod(fields["cells"]["shares"]) for fields in (old, new)]
+        detail = f" (it had {counts[0]} cells, now {counts[1]})" if counts[0] != counts[1] else ""
+    return (
+        f"the checkpoint was written by another job: {', '.join(differing) or 'something'} changed{detail}. "
+        "Go on with the job as it was, or start the new one with a new checkpoint."
+    )

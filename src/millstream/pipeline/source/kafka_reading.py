@@ -14,11 +14,11 @@ from millstream.connect.kafka import client
 from millstream.connect.kafka.gathering import PORTION, Gathering
 from millstream.connect.kafka.options import Address, first_offset, starting_offsets
 from millstream.errors import ConnectError
+from millstream.ingest.message_options import MessageOptions
 from millstream.ingest.messages import Lane, Messages
 from millstream.pipeline.exchange.messages import elements_of, part_of
 from millstream.pipeline.exchange.packing import packer_for
 from millstream.pipeline.source.dead_letters import DeadLetters
-from millstream.pipeline.source.message_options import MessageOptions
 from millstream.pipeline.source.reading import Counted, Reading
 from millstream.pipeline.source.splits import Split
 from millstream.pipeline.source.task_output import packed_batch

@@ -139,7 +139,7 @@ def _duration(name: str, text: str) -> int:
 
     try:
         ms = parse_duration(text).ms
-    except (ValueError, KeyError, IndexError) as error:
+    except ValueError as error:
         raise OptionError(f"{name} must be a duration such as 10s, got {text!r}") from error
     if ms <= 0:
         raise OptionError(f"{name} must be longer than 0, got {text!r}")

@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from millstream.engine.options import Options
 from millstream.engine.output.reporting import CloseReporter
 from millstream.engine.windows.window_operators import NEVER
 from millstream.errors import MillstreamError
 from millstream.operators.ticks import ELEMENT, FOREVER, Column, Deltas, tick
 from millstream.pipeline.exchange.sending import Outbox, PartCore, Progress, SendingRun, SentRows, is_end, read_sent
 from millstream.pipeline.job.specification import JobSpec
-from millstream.pipeline.state.cell import KEEPS_ALL, Outcome
+from millstream.pipeline.state.cell import Outcome
 from millstream.plan.distribute.partitioning import waits_for_streams
 
 
@@ -35,7 +34,7 @@ class Bucket:
         assert spec.stages is not None
         self._spec = spec
         self._width = len(spec.stages.cells.variables) - 1
-        self._core = PartCore(Options(0, spec.t0_ms, KEEPS_ALL, False, True, True, True, spec.limits), spec.stages.rest)
+        self._core = PartCore(spec, spec.stages.rest)
         self._started = False
 
     def take(self, blobs: list[bytes]) -> Outcome:

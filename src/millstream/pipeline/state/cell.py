@@ -16,7 +16,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from millstream.engine.input.input_events import GraphChange
-from millstream.engine.options import Options
 from millstream.engine.output.reporting import CloseReporter
 from millstream.engine.windows.window_state import GraphRows
 from millstream.kernels.matching.elements import Elements
@@ -38,7 +37,6 @@ from millstream.pipeline.state.trigger_counts import NOTHING, Counts, counts_of
 from millstream.plan.distribute.partitioning import waits_for_streams
 
 Ids = npt.NDArray[np.int64]
-KEEPS_ALL = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +83,7 @@ class Cell:
         self._spec = spec
         self._number = number
         plan = spec.plan if spec.stages is None else spec.stages.cells
-        self._core = PartCore(Options(0, spec.t0_ms, KEEPS_ALL, False, True, True, True, spec.limits), plan)
+        self._core = PartCore(spec, plan)
         self._ends = Retention(spec)
         self._late = LateRows(spec, number)
         self._keyed = KeyedRows(spec, self._core.dictionary)

@@ -20,14 +20,13 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from math import prod
 from typing import Any, Generic, Protocol, TypeVar
 
 from millstream.engine.snapshot import pack, taken_as_damage, unpack
-from millstream.errors import SnapshotError
 from millstream.operators.ticks import FOREVER
 from millstream.pipeline.datasets.static import StaticData
 from millstream.pipeline.exchange.checksums import damaged, packed, sealed, unpacked, unsealed
+from millstream.pipeline.job.same_job import check_same
 from millstream.pipeline.job.specification import JobSpec
 from millstream.pipeline.state.bucket import Bucket
 from millstream.pipeline.state.cell import Cell, Outcome
@@ -157,8 +156,7 @@ class ChangeLog(Generic[T]):
         report = StateReport()
         text = store.ledger()
         ledger = Ledger(self._text) if text is None else Ledger.from_json(text)
-        if ledger.spec != self._text:
-            raise SnapshotError(changed_message(ledger.spec, self._text))
+        check_same(ledger.spec, self._text)
         cell = self._current(store, ledger, in_memory, report)
         mark = cell.mark()
         blobs, end = cell.parted(blobs)
@@ -262,38 +260,6 @@ def _unwritten(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
     mark, *blobs = unpacked(data) or [b""]
     found: dict[str, Any] = json.loads(unsealed(mark).tobytes())
     return found, blobs
-
-
-def changed_message(before: str, now: str) -> str:
-    """What changed between a checkpoint and the job that is to go on from it."""
-    old, new = json.loads(before), json.loads(now)
-    names = {
-        "text": "the query",
-        "output": "the output operator",
-        "base": "the base of IRIs",
-        "sources": "the sources",
-        "cells": "the cells",
-        "t0_ms": "t0_ms",
-        "lateness_ms": "the lateness",
-        "now_ms": "NOW()",
-        "asked": "the number of cells",
-        "datasets": "the datasets",
-        "limits": "the limits",
-        "layout": "the layout of millstream's state",
-    }
-    changed = [name for name in names if old.get(name) != new.get(name)]
-    if "text" in changed or "asked" in changed:
-        # The cells follow from these.
-        changed = [name for name in changed if name != "cells"]
-    differing = [names[name] for name in changed]
-    detail = ""
-    if old.get("cells") != new.get("cells"):
-        counts = [prod(fields["cells"]["shares"]) for fields in (old, new)]
-        detail = f" (it had {counts[0]} cells, now {counts[1]})" if counts[0] != counts[1] else ""
-    return (
-        f"the checkpoint was written by another job: {', '.join(differing) or 'something'} changed{detail}. "
-        "Go on with the job as it was, or start the new one with a new checkpoint."
-    )
 
 
 def _check(fields: dict[str, Any]) -> int:

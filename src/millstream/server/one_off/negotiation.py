@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 JSON, XML = "application/sparql-results+json", "application/sparql-results+xml"
 CSV, TSV = "text/csv", "text/tab-separated-values"
-SOLUTIONS = {
-    JSON: JSON,
-    "application/json": "application/json",
-    XML: XML,
-    "application/xml": "application/xml",
-    "text/xml": "text/xml",
-    CSV: CSV,
-    TSV: TSV,
-}
-"""Media types of solutions, and of truth values but for the last two."""
-TRUTHS = {name: given for name, given in SOLUTIONS.items() if given not in (CSV, TSV)}
-TRIPLES = {
-    name: name
-    for name in (
-        "text/turtle",
-        "application/n-triples",
-        "application/rdf+xml",
-        "application/ld+json",
-        "application/n-quads",
-        "application/trig",
-        "text/plain",
-    )
-}
+TRUTHS = (JSON, "application/json", XML, "application/xml", "text/xml")
+"""Media types of truth values."""
+SOLUTIONS = (*TRUTHS, CSV, TSV)
+TRIPLES = (
+    "text/turtle",
+    "application/n-triples",
+    "application/rdf+xml",
+    "application/ld+json",
+    "application/n-quads",
+    "application/trig",
+    "text/plain",
+)
 SHORT = {
     "json": JSON,
     "xml": XML,
@@ -44,18 +33,13 @@ SHORT = {
 """What the parameter `format` may say instead of the header."""
 
 
-def choose(accept: str | None, offers: Mapping[str, str]) -> str | None:
+def choose(accept: str | None, offers: Sequence[str]) -> str | None:
     """The offer that is liked best, the first of equals; None if none is accepted."""
     if not accept or not accept.strip():
-        return next(iter(offers.values()))
+        return offers[0]
     ranges = [_range(part) for part in accept.split(",")[:64] if part.strip()]
-    best: tuple[float, int] = (0.0, 0)
-    found = None
-    for place, offer in enumerate(offers):
-        quality = _quality(ranges, offer)
-        if quality > 0 and (found is None or (quality, -place) > best):
-            best, found = (quality, -place), offers[offer]
-    return found
+    liked = max(offers, key=lambda offer: _quality(ranges, offer))
+    return liked if _quality(ranges, liked) > 0 else None
 
 
 def _range(part: str) -> tuple[str, float]:
