@@ -1,10 +1,4 @@
-"""Rows in an order, and what changes between two ranks of it.
-
-Rows are records: weight, what is to be written of them, keys, ids, and a word for the free list. An index finds a row by its
-ids, a tree (ordered_tree.pxd) holds those of a weight above 0 in their order. The order has levels: a column each, in the
-solution order, the same reversed, or the term order (term_order.pyx). Of the conditions and the level behind them keys are
-kept, inverted where reversed; behind equal keys the ids are compared. Columns that no level names come last in term order,
-hence different rows never tie.
+"""What changes between two ranks of rows in an order.
 
 The slice is what lies at ranks [offset, end), a row of weight w taking w of them. Copies put in at a rank shift what is
 behind them: their part in the slice appears, what they push over its end disappears, what they push over its beginning
@@ -18,28 +12,17 @@ import cython
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from millstream.kernels.containers.hash_index cimport (
-    Probe, index_bytes, index_close, index_drop, index_open, index_put, is_far, prefetch, prefetch_slot, probe,
-    probe_next, words_hash,
-)
+from millstream.kernels.containers.hash_index cimport index_drop, index_put, is_far, prefetch, prefetch_slot
 from millstream.kernels.containers.memory cimport block_free, block_resize
 from millstream.kernels.containers.ordered_tree cimport (
-    Spot, TreeNode, place_of, sum_before, tree_bytes, tree_close, tree_insert, tree_open, tree_rank, tree_remove,
-    tree_reweigh, tree_select, tree_step,
+    Spot, TreeNode, place_of, tree_insert, tree_rank, tree_remove, tree_reweigh, tree_select, tree_step,
 )
 from millstream.kernels.containers.records cimport record_free, record_new
 from millstream.kernels.flow.change_rows cimport WEIGHT, Written, read_row, write_row
-from millstream.kernels.order.term_order cimport DIFFERENT, Anchor, TermOrder, compare_near
+from millstream.kernels.order.row_order cimport COUNT, KEY, PENDING, PLACE, RowOrder
+from millstream.kernels.order.term_order cimport TermOrder
 
-ASCENDING, DESCENDING, TERM = 0, 1, 2
 ALL = 1 << 62
-
-cdef enum:
-    REVERSED = 1                # DESCENDING
-    BY_TERM = 2                 # TERM
-    MOST_LEVELS = 1 << 16
-    COUNT = 0                   # words of a record, before its keys
-    PENDING = 1
 
 cdef uint64_t LAST_KEY = <uint64_t>-1
 
@@ -55,170 +38,20 @@ cdef inline void numbers_add(Numbers* numbers, int32_t number) noexcept nogil:
     numbers.size += 1
 
 
-cdef inline int order_near(const Level* levels, int level_count, int key_count, const uint64_t* x, const uint64_t* y,
-                           int* level) noexcept nogil:
-    """The order of two rows, keys and then ids, from a level on: -1, 0 or 1; or DIFFERENT and the level at which keys and
-    ids do not tell."""
-    cdef const int64_t* ids = <const int64_t*>x + key_count
-    cdef const int64_t* held = <const int64_t*>y + key_count
-    cdef int64_t a, b
-    cdef int i = level[0], found
-    while i < level_count:
-        a = ids[levels[i].place]
-        b = held[levels[i].place]
-        if a != b:
-            if i < key_count and x[i] != y[i]:
-                return -1 if x[i] < y[i] else 1
-            found = compare_near(a, b)
-            if found == DIFFERENT:
-                level[0] = i
-                return DIFFERENT
-            return -found if levels[i].how == REVERSED else found
-        i += 1
-    return 0
-
-
 @cython.final
-cdef class Ranking:
+cdef class Ranking(RowOrder):
     """The rows between two ranks of an order, kept up to date."""
 
     def __cinit__(self, int width, levels, TermOrder order not None, int64_t offset=0, int64_t limit=ALL):
-        named = [(int(place), int(how)) for place, how in levels]
-        if not 0 <= width < MOST_LEVELS or len(named) >= MOST_LEVELS:
-            raise ValueError(f"width must be at least 0, got {width} for {len(named)} levels")
-        if any(not 0 <= place < width or how not in (ASCENDING, DESCENDING, TERM) for place, how in named):
-            raise ValueError(f"levels must be (place, how) with a place below {width}, got {named}")
         if not 0 <= offset <= ALL or not 0 <= limit <= ALL:
             raise ValueError(f"offset and limit must be at least 0, got {offset} and {limit}")
-        named += [(place, TERM) for place in range(width) if (place, TERM) not in named]
-        self.width = width
-        self.order = order
         self.offset = offset
         self.end = min(offset + limit, <int64_t>1 << 62)
         self.edge = LAST_KEY
-        self.level_count = len(named)
-        # Further down keys are not worth their memory.
-        self.key_count = max(1, min(len(named), sum(how != TERM for _, how in named) + 1))
-        self.stride = KEY + self.key_count + width + 1
-        self.levels = <Level*>block_resize(NULL, 0, self.level_count * sizeof(Level))
-        self.wanted = <int64_t*>block_resize(NULL, 0, (self.key_count + width) * sizeof(int64_t))
-        self.anchors = <Anchor*>block_resize(NULL, 0, self.key_count * sizeof(Anchor))
-        for i in range(self.key_count):
-            self.anchors[i].length = -1
-        for i, (place, how) in enumerate(named):
-            self.levels[i].place = place
-            self.levels[i].how = how
-        self.records.free = -1
-        index_open(&self.index)
-        tree_open(&self.tree)
 
     def __dealloc__(self):
-        if self.levels == NULL:
-            return
-        block_free(self.levels, self.level_count * sizeof(Level))
-        block_free(self.anchors, self.key_count * sizeof(Anchor))
-        block_free(self.wanted, (self.key_count + self.width) * sizeof(int64_t))
-        block_free(self.records.data, self.records.capacity * self.stride * sizeof(int64_t))
         block_free(self.touched.data, self.touched.capacity * sizeof(int32_t))
         block_free(self.gone.data, self.gone.capacity * sizeof(int32_t))
-        index_close(&self.index)
-        tree_close(&self.tree)
-
-    cdef int64_t* ids_of(self, int64_t number) noexcept nogil:
-        return self.record(number) + KEY + self.key_count
-
-    # Finding rows
-
-    cdef uint32_t hash(self, int64_t* ids) noexcept nogil:
-        return words_hash(ids, self.width)
-
-    cdef int32_t find(self, int64_t* ids, uint32_t hash) noexcept nogil:
-        cdef Probe found = probe(&self.index, hash)
-        cdef int32_t number
-        cdef int64_t* held
-        cdef int i
-        while True:
-            number = probe_next(&self.index, &found)
-            if number < 0:
-                return -1
-            held = self.ids_of(number)
-            i = 0
-            while i < self.width and held[i] == ids[i]:
-                i += 1
-            if i == self.width:
-                return number
-
-    cdef int make_keys(self) except -1:
-        """The keys of the row at hand."""
-        cdef uint64_t* keys = <uint64_t*>self.wanted
-        cdef int64_t* ids = self.wanted + self.key_count
-        cdef int i
-        keys[0] = 0
-        for i in range(min(self.key_count, self.level_count)):
-            if self.order.iri_key(ids[self.levels[i].place], self.anchors + i, keys + i):
-                pass
-            elif self.levels[i].how == BY_TERM:
-                self.order.term_key(ids[self.levels[i].place], keys + i)
-            else:
-                self.order.order_key(ids[self.levels[i].place], keys + i)
-            if self.levels[i].how == REVERSED:
-                keys[i] = ~keys[i]
-        return 0
-
-    cdef int compare(self, int32_t number) except -2:
-        """The row at hand against a row held: -1, 0 or 1."""
-        cdef uint64_t* x = <uint64_t*>self.wanted
-        cdef uint64_t* y = <uint64_t*>(self.record(number) + KEY)
-        cdef int64_t* ids = self.wanted + self.key_count
-        cdef int64_t* held = self.ids_of(number)
-        cdef int32_t place, how
-        cdef int i = 0, found = order_near(self.levels, self.level_count, self.key_count, x, y, &i)
-        while found == DIFFERENT:
-            place = self.levels[i].place
-            how = self.levels[i].how
-            if how == BY_TERM:
-                found = self.order.compare_terms(ids[place], held[place])
-            else:
-                found = self.order.compare_order(ids[place], held[place])
-            if found:
-                return -found if how == REVERSED else found
-            i += 1
-            found = order_near(self.levels, self.level_count, self.key_count, x, y, &i)
-        return found
-
-    cdef int descend(self, Spot* spot, int64_t* rank) except -1:
-        """Where the row at hand belongs, and the weight before it if that is asked for."""
-        cdef uint64_t* wanted = <uint64_t*>self.wanted
-        cdef uint64_t key = wanted[0]
-        cdef int32_t number = self.tree.root, low, high, middle
-        cdef TreeNode* node
-        cdef bint after
-        cdef int found, level
-        while True:
-            node = self.tree.nodes + number
-            low = 0
-            high = node.count
-            while low < high:
-                middle = (low + high) >> 1
-                after = key > node.keys[middle]
-                if key == node.keys[middle]:
-                    level = 0
-                    found = order_near(self.levels, self.level_count, self.key_count, wanted,
-                                       <uint64_t*>(self.record(node.entries[middle]) + KEY), &level)
-                    after = (found if found != DIFFERENT else self.compare(node.entries[middle])) > 0
-                if after:
-                    low = middle + 1
-                else:
-                    high = middle
-            if node.level:
-                low = max(0, low - 1)
-            if rank != NULL:
-                rank[0] += sum_before(node, low)
-            if node.level == 0:
-                spot.leaf = number
-                spot.place = low
-                return 0
-            number = node.children[low]
 
     # The slice
 
@@ -268,30 +101,40 @@ cdef class Ranking:
         cdef int32_t number = self.find(self.wanted + self.key_count, hash)
         cdef int64_t rank = 0
         cdef Spot spot
-        cdef bint matters
-        if weight > (<int64_t>1 << 61) - self.tree.total:
+        cdef bint is_loose = False, matters = False
+        if weight > (<int64_t>1 << 61) - self.tree.total - self.loose.weight:
             raise OverflowError("more rows than can be counted")
-        if number >= 0 and self.record(number)[COUNT] > 0:
+        if number >= 0 and self.record(number)[PLACE] >= 0:
+            self.loose.weight += weight
+        elif number >= 0 and self.record(number)[COUNT] > 0:
             matters = self.first_key(number) <= self.edge
             if matters:
                 rank = tree_rank(&self.tree, self.tree.leaf_of[number], place_of(&self.tree, number))
                 self.shift(number, rank + self.record(number)[COUNT], weight, 1)
             tree_reweigh(&self.tree, number, weight)
         else:
-            self.make_keys()
-            matters = (<uint64_t*>self.wanted)[0] <= self.edge
-            self.descend(&spot, &rank if matters else NULL)
+            self.make_keys(0, 1)
+            is_loose = self.is_far_behind()
+            if not is_loose:
+                matters = (<uint64_t*>self.wanted)[0] <= self.edge
+                self.descend(&spot, &rank if matters else NULL)
             if number < 0:
                 number = record_new(&self.records, self.stride * sizeof(int64_t))
                 memcpy(self.record(number) + KEY, self.wanted, (self.key_count + self.width) * sizeof(int64_t))
                 self.record(number)[COUNT] = self.record(number)[PENDING] = 0
+                self.record(number)[PLACE] = -1
                 index_put(&self.index, hash, number)
             if matters:
                 self.shift(number, rank, weight, 1)
-            tree_insert(&self.tree, spot.leaf, spot.place, (<uint64_t*>self.wanted)[0], number, weight)
+            if is_loose:
+                self.loosen(number, weight)
+            else:
+                tree_insert(&self.tree, spot.leaf, spot.place, (<uint64_t*>self.wanted)[0], number, weight)
         self.record(number)[COUNT] += weight
         if matters:
             self.find_edge()
+        if not is_loose:
+            self.shorten(0)
         return 0
 
     cdef int take(self, uint32_t hash, int64_t weight) except -1:
@@ -300,10 +143,20 @@ cdef class Ranking:
         cdef bint matters
         if number < 0 or self.record(number)[COUNT] < weight:
             raise ValueError("a row is taken out more often than it was put in")
+        left = self.record(number)[COUNT] - weight
+        if self.record(number)[PLACE] >= 0:
+            self.record(number)[COUNT] = left
+            if left:
+                self.loose.weight -= weight
+            else:
+                self.fasten(number, weight)
+                numbers_add(&self.gone, number)
+            return 0
+        if self.loose.size and self.tree.total - weight < max(<int64_t>1, self.end):
+            self.lengthen(self.end + weight + self.spare())
         matters = self.first_key(number) <= self.edge
         if matters:
             rank = tree_rank(&self.tree, self.tree.leaf_of[number], place_of(&self.tree, number))
-        left = self.record(number)[COUNT] - weight
         self.record(number)[COUNT] = left
         if left:
             tree_reweigh(&self.tree, number, -weight)
@@ -384,15 +237,7 @@ cdef class Ranking:
             raise ValueError(f"offset and limit must be at least 0, got {offset} and {limit}")
         if self.touched.size or self.gone.size:
             raise ValueError("a change failed halfway")
+        self.lengthen(min(offset + limit, self.tree.total + self.loose.weight))
         self.walk(offset, min(offset + limit, self.tree.total), 1)
         self.finish(into, 0, 0)
         return 0
-
-    @property
-    def stats(self):
-        return {
-            "rows": int(self.records.live),
-            "weight": int(self.tree.total),
-            "bytes": int(self.records.capacity * self.stride * <int64_t>sizeof(int64_t) + index_bytes(&self.index)
-                         + tree_bytes(&self.tree)),
-        }
