@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.flow.deltas import Deltas
-from millstream.kernels.order.ranking import ASCENDING, DESCENDING, TERM
+from millstream.kernels.order.row_order import ASCENDING, DESCENDING, TERM
 from millstream.kernels.order.top_k import ALL, TopK
 from millstream.operators.ordering import Ordering
 from millstream.operators.ticks import Column

@@ -9,7 +9,7 @@ import pytest
 
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.flow.deltas import Deltas
-from millstream.kernels.order.ranking import ASCENDING, DESCENDING, TERM
+from millstream.kernels.order.row_order import ASCENDING, DESCENDING, TERM
 from millstream.kernels.order.top_k import ALL, TopK, TopKOfEach
 from millstream.operators.ordering import Ordering
 
@@ -81,6 +81,59 @@ def test_rows_that_tie_in_the_first_key_come_and_go_around_the_end_of_the_slice(
         ordered = sorted(there.elements(), key=lambda r: (-r[0] if how == DESCENDING else r[0], r[1]))
         assert +shown == Counter(ordered[offset : offset + limit])
         assert not -shown
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_short_slice_of_many_rows_is_right_after_every_change(seed):
+    # Most rows are far behind the slice, where they have no order until those before them are gone.
+    chance, terms = random.Random(seed), Dictionary()
+    offset, limit = chance.choice(((0, 1), (0, 10), (3, 5), (40, 2), (2, 0)))
+    how, values, most_weight = chance.choice((ASCENDING, DESCENDING)), chance.choice((1, 4, 2000)), chance.choice((1, 9))
+    ranks = TopK([Deltas(width=2)], 2, ((0, how),), Ordering(terms).kernel, offset=offset, limit=limit)
+    names = [f"<http://a/{'x' * (n % 3)}{n:04}>" for n in range(600)]
+    ids = {name: terms.encode_one(name) for name in names}
+    name_of = {term_id: name for name, term_id in ids.items()}
+    there, shown = Counter(), Counter()
+
+    def place(row):
+        return (-row[0] if how == DESCENDING else row[0], row[1])
+
+    def change(row, weight):
+        there[row] += weight
+        if there[row] == 0:
+            del there[row]
+        out = ranks.run(at_once([[ZERO + row[0], ids[row[1]]]], [weight]))
+        for (first, second), more in zip(out.columns.tolist(), out.weight.tolist(), strict=True):
+            shown[first - ZERO, name_of[second]] += more
+        ordered = sorted(there, key=place)
+        wanted, rank = Counter(), 0
+        for row in ordered:
+            if rank >= offset + limit:
+                break
+            inside = min(rank + there[row], offset + limit) - max(rank, offset)
+            if inside > 0:
+                wanted[row] = inside
+            rank += there[row]
+        assert +shown == wanted
+        assert not -shown
+        return ordered
+
+    ordered = []
+    for _ in range(700):
+        ordered = change((chance.randrange(values), chance.choice(names)), chance.randint(1, most_weight))
+    for step in range(700):
+        if chance.random() < 0.3:
+            ordered = change((chance.randrange(values), chance.choice(names)), chance.randint(1, most_weight))
+        if ordered:
+            # Often from the front, so that the tree runs out of rows.
+            row = ordered[0] if chance.random() < 0.7 else chance.choice(ordered)
+            ordered = change(row, -chance.randint(1, there[row]))
+        if step == 350:
+            columns, weight = ranks.rows(0, ALL)
+            found = [(first - ZERO, name_of[second]) for first, second in columns.tolist()]
+            assert list(zip(found, weight.tolist(), strict=True)) == [(row, there[row]) for row in ordered]
+    assert ranks.stats["rows"] == len(there)
+    assert ranks.stats["weight"] == sum(there.values())
 
 
 def test_a_unit_changes_two_rows_at_most():

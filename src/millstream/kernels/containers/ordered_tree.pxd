@@ -341,6 +341,14 @@ cdef inline int64_t tree_rank(Tree* tree, int32_t leaf, int32_t place) noexcept 
     return rank
 
 
+cdef inline int32_t tree_last(Tree* tree) noexcept nogil:
+    """The last entry; there is one."""
+    cdef TreeNode* node = tree.nodes + tree.root
+    while node.level:
+        node = tree.nodes + node.children[node.count - 1]
+    return node.entries[node.count - 1]
+
+
 cdef inline Spot tree_select(Tree* tree, int64_t rank) noexcept nogil:
     """The entry with this rank, 0 <= rank < total."""
     cdef Spot spot

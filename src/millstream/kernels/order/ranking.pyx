@@ -1,10 +1,4 @@
-"""Rows in an order, and what changes between two ranks of it.
-
-Rows are records that are found by their ids (keyed.pxd), behind which are weight, what is to be written of them, and keys. A
-tree (ordered_tree.pxd) holds those of a weight above 0 in their order. The order has levels: a column each, in the solution
-order, the same reversed, or the term order (term_order.pyx). Of the conditions and the level behind them keys are
-kept, inverted where reversed; behind equal keys the ids are compared. Columns that no level names come last in term order,
-hence different rows never tie.
+"""What changes between two ranks of rows in an order.
 
 The slice is what lies at ranks [offset, end), a row of weight w taking w of them. Copies put in at a rank shift what is
 behind them: their part in the slice appears, what they push over its end disappears, what they push over its beginning
@@ -20,172 +14,41 @@ from libc.string cimport memcpy
 
 from millstream.kernels.containers.growing cimport numbers_close, numbers_push
 from millstream.kernels.containers.hash_index cimport is_far, prefetch, prefetch_slot
-from millstream.kernels.containers.keyed cimport (
-    keyed_at, keyed_bytes, keyed_close, keyed_drop, keyed_enter, keyed_find, keyed_hash, keyed_open,
-)
-from millstream.kernels.containers.memory cimport block_free, block_resize
+from millstream.kernels.containers.keyed cimport keyed_at, keyed_drop, keyed_enter, keyed_find, keyed_hash
 from millstream.kernels.containers.ordered_tree cimport (
-    Spot, TreeNode, place_of, sum_before, tree_bytes, tree_close, tree_insert, tree_open, tree_rank, tree_remove,
-    tree_reweigh, tree_select, tree_step,
+    Spot, TreeNode, place_of, tree_insert, tree_rank, tree_remove, tree_reweigh, tree_select, tree_step,
 )
 from millstream.kernels.flow.change_rows cimport WEIGHT, Written, read_row, write_row
-from millstream.kernels.order.term_order cimport DIFFERENT, Anchor, TermOrder, compare_near
+from millstream.kernels.order.row_order cimport COUNT, PENDING, PLACE, RowOrder
+from millstream.kernels.order.term_order cimport TermOrder
 
-ASCENDING, DESCENDING, TERM = 0, 1, 2
 ALL = 1 << 62
-
-cdef enum:
-    REVERSED = 1                # DESCENDING
-    BY_TERM = 2                 # TERM
-    MOST_LEVELS = 1 << 16
-    COUNT = 0                   # what is kept of a row, before its keys
-    PENDING = 1
 
 cdef uint64_t LAST_KEY = <uint64_t>-1
 
 
 @cython.final
-cdef class Ranking:
+cdef class Ranking(RowOrder):
     """The rows between two ranks of an order, kept up to date."""
 
     def __cinit__(self, int width, levels, TermOrder order not None, int64_t offset=0, int64_t limit=ALL):
-        named = [(int(place), int(how)) for place, how in levels]
-        if not 0 <= width < MOST_LEVELS or len(named) >= MOST_LEVELS:
-            raise ValueError(f"width must be at least 0, got {width} for {len(named)} levels")
-        if any(not 0 <= place < width or how not in (ASCENDING, DESCENDING, TERM) for place, how in named):
-            raise ValueError(f"levels must be (place, how) with a place below {width}, got {named}")
         if not 0 <= offset <= ALL or not 0 <= limit <= ALL:
             raise ValueError(f"offset and limit must be at least 0, got {offset} and {limit}")
-        named += [(place, TERM) for place in range(width) if (place, TERM) not in named]
-        self.order = order
         self.offset = offset
         self.end = min(offset + limit, <int64_t>1 << 62)
         self.edge = LAST_KEY
-        self.level_count = len(named)
-        # Further down keys are not worth their memory.
-        self.key_count = max(1, min(len(named), sum(how != TERM for _, how in named) + 1))
-        self.levels = <Level*>block_resize(NULL, 0, self.level_count * sizeof(Level))
-        self.ids = <int64_t*>block_resize(NULL, 0, width * sizeof(int64_t))
-        self.keys = <uint64_t*>block_resize(NULL, 0, self.key_count * sizeof(uint64_t))
-        self.anchors = <Anchor*>block_resize(NULL, 0, self.key_count * sizeof(Anchor))
-        for i in range(self.key_count):
-            self.anchors[i].length = -1
-        for i, (place, how) in enumerate(named):
-            self.levels[i].place = place
-            self.levels[i].how = how
-        keyed_open(&self.rows, width, KEY + self.key_count)
-        tree_open(&self.tree)
 
     def __dealloc__(self):
-        if self.levels == NULL:
-            return
-        block_free(self.levels, self.level_count * sizeof(Level))
-        block_free(self.anchors, self.key_count * sizeof(Anchor))
-        block_free(self.ids, self.rows.width * sizeof(int64_t))
-        block_free(self.keys, self.key_count * sizeof(uint64_t))
         numbers_close(&self.touched)
         numbers_close(&self.gone)
-        keyed_close(&self.rows)
-        tree_close(&self.tree)
-
-    # Finding rows
-
-    cdef int make_keys(self) except -1:
-        """The keys of the row at hand."""
-        cdef uint64_t* keys = self.keys
-        cdef int64_t* ids = self.ids
-        cdef int i
-        keys[0] = 0
-        for i in range(min(self.key_count, self.level_count)):
-            if self.order.iri_key(ids[self.levels[i].place], self.anchors + i, keys + i):
-                pass
-            elif self.levels[i].how == BY_TERM:
-                self.order.term_key(ids[self.levels[i].place], keys + i)
-            else:
-                self.order.order_key(ids[self.levels[i].place], keys + i)
-            if self.levels[i].how == REVERSED:
-                keys[i] = ~keys[i]
-        return 0
-
-    cdef int near(self, int32_t number, int* level) noexcept nogil:
-        """The row at hand against a row held, from a level on: -1, 0 or 1; or DIFFERENT and the level at which keys and ids
-        do not tell."""
-        cdef const int64_t* held = keyed_at(&self.rows, number)
-        cdef const uint64_t* keys = self.keys_of(number)
-        cdef int64_t a, b
-        cdef int i = level[0], found
-        while i < self.level_count:
-            a = self.ids[self.levels[i].place]
-            b = held[self.levels[i].place]
-            if a != b:
-                if i < self.key_count and self.keys[i] != keys[i]:
-                    return -1 if self.keys[i] < keys[i] else 1
-                found = compare_near(a, b)
-                if found == DIFFERENT:
-                    level[0] = i
-                    return DIFFERENT
-                return -found if self.levels[i].how == REVERSED else found
-            i += 1
-        return 0
-
-    cdef int compare(self, int32_t number) except -2:
-        """The row at hand against a row held: -1, 0 or 1."""
-        cdef int32_t place, how
-        cdef int64_t held
-        cdef int i = 0, found = self.near(number, &i)
-        while found == DIFFERENT:
-            place = self.levels[i].place
-            how = self.levels[i].how
-            held = keyed_at(&self.rows, number)[place]
-            if how == BY_TERM:
-                found = self.order.compare_terms(self.ids[place], held)
-            else:
-                found = self.order.compare_order(self.ids[place], held)
-            if found:
-                return -found if how == REVERSED else found
-            i += 1
-            found = self.near(number, &i)
-        return found
-
-    cdef int descend(self, Spot* spot, int64_t* rank) except -1:
-        """Where the row at hand belongs, and the weight before it if that is asked for."""
-        cdef uint64_t key = self.keys[0]
-        cdef int32_t number = self.tree.root, low, high, middle
-        cdef TreeNode* node
-        cdef bint after
-        cdef int found, level
-        while True:
-            node = self.tree.nodes + number
-            low = 0
-            high = node.count
-            while low < high:
-                middle = (low + high) >> 1
-                after = key > node.keys[middle]
-                if key == node.keys[middle]:
-                    level = 0
-                    found = self.near(node.entries[middle], &level)
-                    after = (found if found != DIFFERENT else self.compare(node.entries[middle])) > 0
-                if after:
-                    low = middle + 1
-                else:
-                    high = middle
-            if node.level:
-                low = max(0, low - 1)
-            if rank != NULL:
-                rank[0] += sum_before(node, low)
-            if node.level == 0:
-                spot.leaf = number
-                spot.place = low
-                return 0
-            number = node.children[low]
 
     # The slice
 
     cdef void note(self, int32_t number, int64_t weight) noexcept nogil:
-        cdef int64_t* kept = self.kept(number)
-        if kept[PENDING] == 0:
+        cdef int64_t* record = self.kept(number)
+        if record[PENDING] == 0:
             numbers_push(&self.touched, number)
-        kept[PENDING] += weight
+        record[PENDING] += weight
 
     cdef void walk(self, int64_t first, int64_t last, int sign) noexcept nogil:
         """Notes all at ranks from `first` to before `last`."""
@@ -227,28 +90,38 @@ cdef class Ranking:
         cdef int32_t number = keyed_find(&self.rows, self.ids, hash)
         cdef int64_t rank = 0
         cdef Spot spot
-        cdef bint matters
-        if weight > (<int64_t>1 << 61) - self.tree.total:
+        cdef bint is_loose = False, matters = False
+        if weight > (<int64_t>1 << 61) - self.tree.total - self.loose.weight:
             raise OverflowError("more rows than can be counted")
-        if number >= 0 and self.kept(number)[COUNT] > 0:
+        if number >= 0 and self.kept(number)[PLACE] >= 0:
+            self.loose.weight += weight
+        elif number >= 0 and self.kept(number)[COUNT] > 0:
             matters = self.keys_of(number)[0] <= self.edge
             if matters:
                 rank = tree_rank(&self.tree, self.tree.leaf_of[number], place_of(&self.tree, number))
                 self.shift(number, rank + self.kept(number)[COUNT], weight, 1)
             tree_reweigh(&self.tree, number, weight)
         else:
-            self.make_keys()
-            matters = self.keys[0] <= self.edge
-            self.descend(&spot, &rank if matters else NULL)
+            self.make_keys(0, 1)
+            is_loose = self.is_far_behind()
+            if not is_loose:
+                matters = self.keys[0] <= self.edge
+                self.descend(&spot, &rank if matters else NULL)
             if number < 0:
                 number = keyed_enter(&self.rows, self.ids, hash)
-                memcpy(self.keys_of(number), self.keys, self.key_count * sizeof(uint64_t))
+                self.kept(number)[PLACE] = -1
+            memcpy(self.keys_of(number), self.keys, self.key_count * sizeof(uint64_t))
             if matters:
                 self.shift(number, rank, weight, 1)
-            tree_insert(&self.tree, spot.leaf, spot.place, self.keys[0], number, weight)
+            if is_loose:
+                self.loosen(number, weight)
+            else:
+                tree_insert(&self.tree, spot.leaf, spot.place, self.keys[0], number, weight)
         self.kept(number)[COUNT] += weight
         if matters:
             self.find_edge()
+        if not is_loose:
+            self.shorten(0)
         return 0
 
     cdef int take(self, uint32_t hash, int64_t weight) except -1:
@@ -257,10 +130,20 @@ cdef class Ranking:
         cdef bint matters
         if number < 0 or self.kept(number)[COUNT] < weight:
             raise ValueError("a row is taken out more often than it was put in")
+        left = self.kept(number)[COUNT] - weight
+        if self.kept(number)[PLACE] >= 0:
+            self.kept(number)[COUNT] = left
+            if left:
+                self.loose.weight -= weight
+            else:
+                self.fasten(number, weight)
+                numbers_push(&self.gone, number)
+            return 0
+        if self.loose.size and self.tree.total - weight < max(<int64_t>1, self.end):
+            self.lengthen(self.end + weight + self.spare())
         matters = self.keys_of(number)[0] <= self.edge
         if matters:
             rank = tree_rank(&self.tree, self.tree.leaf_of[number], place_of(&self.tree, number))
-        left = self.kept(number)[COUNT] - weight
         self.kept(number)[COUNT] = left
         if left:
             tree_reweigh(&self.tree, number, -weight)
@@ -338,14 +221,7 @@ cdef class Ranking:
             raise ValueError(f"offset and limit must be at least 0, got {offset} and {limit}")
         if self.touched.size or self.gone.size:
             raise ValueError("a change failed halfway")
+        self.lengthen(min(offset + limit, self.tree.total + self.loose.weight))
         self.walk(offset, min(offset + limit, self.tree.total), 1)
         self.finish(into, 0, 0)
         return 0
-
-    @property
-    def stats(self):
-        return {
-            "rows": int(self.rows.records.live),
-            "weight": int(self.tree.total),
-            "bytes": int(keyed_bytes(&self.rows) + tree_bytes(&self.tree)),
-        }

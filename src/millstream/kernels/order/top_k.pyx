@@ -47,7 +47,7 @@ cdef class Slices(Operator):
 
 @cython.final
 cdef class TopK(Slices):
-    """The rows at ranks [offset, offset + limit); every unit of weight costs a logarithm of what is held."""
+    """The rows at ranks [offset, offset + limit)."""
 
     cdef Ranking ranking
 
