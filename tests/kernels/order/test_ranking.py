@@ -136,6 +136,33 @@ def test_a_short_slice_of_many_rows_is_right_after_every_change(seed):
     assert ranks.stats["weight"] == sum(there.values())
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_a_row_that_leaves_and_returns_within_a_change_is_where_it_belongs(seed):
+    # It was far behind the slice when it left, and is near when it returns: the rows between go in the same change.
+    chance = random.Random(seed)
+    how, values = chance.choice((ASCENDING, DESCENDING)), chance.choice((1, 3))
+    ranks, there, shown = ranking(2, ((0, how), (1, ASCENDING)), limit=3), set(), Counter()
+
+    def place(row):
+        return (-row[0] if how == DESCENDING else row[0], row[1])
+
+    for _ in range(60):
+        new = {(chance.randrange(values), chance.randrange(1000)) for _ in range(200 - len(there))} - there
+        rows = [(row, 1) for row in sorted(new)]
+        there |= new
+        ordered = sorted(there, key=place)
+        first = chance.randint(0, len(ordered) - 2)
+        returning = chance.sample(ordered[first:], min(20, len(ordered) - first))
+        leaving = [row for row in ordered[:first] if row not in returning]
+        rows += [(row, -1) for row in returning + leaving] + [(row, 1) for row in returning]
+        there -= set(leaving)
+        out = ranks.run(at_once([[ZERO + value for value in row] for row, _ in rows], [weight for _, weight in rows]))
+        for (one, other), weight in zip((out.columns - ZERO).tolist(), out.weight.tolist(), strict=True):
+            shown[one, other] += weight
+        assert +shown == Counter(sorted(there, key=place)[:3])
+        assert not -shown
+
+
 def test_a_unit_changes_two_rows_at_most():
     ranks = ranking(offset=100, limit=100)
     put(ranks, range(1000), [1] * 1000)
