@@ -80,6 +80,14 @@ cdef inline int32_t dangling_find(Store* store, int32_t number, int side, int64_
 
 # Chains
 
+cdef inline void dangled_at_hub(Store* store, int32_t number, int side) noexcept nogil:
+    """Sees to the index when a pair has become the first of a long chain, or of one that is indexed."""
+    if node_at(store, number).indexed[side]:
+        dangling_enter(store, node_at(store, number).dangling[side])
+    else:
+        index_chain(store, number, side)
+
+
 cdef inline void dangle(Store* store, int32_t number, int side, int64_t id, uint64_t views) noexcept nogil:
     """Lets a pair wait at a node for these views."""
     cdef int32_t new = chunked_new(&store.dangling)
@@ -93,10 +101,8 @@ cdef inline void dangle(Store* store, int32_t number, int side, int64_t id, uint
     node.dangling[side] = new
     node.dangles[side] += 1
     node.uses += 1
-    if unlikely(node.indexed[side]):
-        dangling_enter(store, new)
-    elif unlikely(node.dangles[side] == LONG):
-        index_chain(store, number, side)
+    if unlikely(node.dangles[side] >= LONG) or unlikely(node.indexed[side]):
+        dangled_at_hub(store, number, side)
 
 
 cdef inline void dangling_drop(Store* store, int32_t number, int32_t before) noexcept nogil:
