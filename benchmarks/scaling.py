@@ -189,7 +189,8 @@ def grow_dataset(size: Size, part: Part, progress: Progress) -> None:
 
 def slopes(sampler: Sampler, count: int, parts: int = 8) -> list[float]:
     """CPU nanoseconds a triple in each part of a run but the first, which fills the window."""
-    marks = [sampler.at(count * i // parts) for i in range(1, parts + 1)]
+    # What the last chunk has beyond the last time it was looked at is left out.
+    marks = [*(sampler.at(count * i // parts) for i in range(1, parts)), sampler.samples[-1]]
     pairs = [(a, b) for a, b in pairwise(marks) if b.triples > a.triples]
     return [(b.cpu_s - a.cpu_s) / (b.triples - a.triples) * 1e9 for a, b in pairs]
 
