@@ -147,7 +147,9 @@ def told(options: dict[str, Any], make: Callable[[Engine], None]) -> tuple[objec
     except PendingLimitError:
         too_many = True
     stats = {name: count for name, count in engine.stats.items() if name != "terms"}
-    return too_many, stats, [str(r) for r in engine.rejected()], engine.clock_ms, emitted(query)
+    # Answers of one change come in no order that means anything: by ids, and a term that was forgotten gets another.
+    answers = sorted(emitted(query), key=lambda answer: (int(answer.split()[0]), answer))
+    return too_many, stats, [str(r) for r in engine.rejected()], engine.clock_ms, answers
 
 
 PATTERN = "SELECT CHANGES ?x ?y WHERE { ?x <http://example.org/p> ?y }"
