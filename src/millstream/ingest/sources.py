@@ -174,25 +174,38 @@ def _within_time(columns: Columns, rejections: Rejections) -> Columns:
     return columns.slice(0, count)
 
 
-class _Placed(Chunk):
-    """A chunk of a part, behind which is a place in its source."""
+class _Place:
+    """Where a source was."""
 
-    def __init__(self, encode: Encode, position: Position, *, is_single: bool = False) -> None:
-        super().__init__(encode, is_single=is_single)
+    def __init__(self, position: Position) -> None:
         self._of = position
-        self.is_placed = True
         self.note()
 
     def note(self) -> None:
-        """It was encoded: this is where the source is now. The parts that are done only become more."""
+        """This is where the source is now. The parts that are done only become more."""
         place = self._of
-        self._place = (len(place.done), place.current, place.taken, place.set_aside, place.before)
+        self._noted = (len(place.done), place.current, place.taken, place.set_aside, place.before)
+
+    def spelled(self) -> bytes:
+        done, current, taken, set_aside, before = self._noted
+        place = Position(self._of.prefix, self._of.done[:done], current, taken, set_aside, before)
+        return json.dumps(asdict(place)).encode()
+
+
+class _Placed(Chunk):
+    """A chunk of a part, behind which is a place in its source, noted when it is encoded.
+
+    Encoding knows the place, not the chunk: a cycle of references would keep what was read until garbage is collected.
+    """
+
+    def __init__(self, encode: Encode, place: _Place, *, is_single: bool = False, is_idle: bool = False) -> None:
+        super().__init__(encode, is_single=is_single, is_idle=is_idle)
+        self._place = place
+        self.is_placed = True
 
     @property
     def position(self) -> bytes:
-        done, current, taken, set_aside, before = self._place
-        place = Position(self._of.prefix, self._of.done[:done], current, taken, set_aside, before)
-        return json.dumps(asdict(place)).encode()
+        return self._place.spelled()
 
 
 class Reading:
@@ -204,7 +217,11 @@ class Reading:
         self._timings = Timings(want)
         # What was taken and told before is neither taken nor told again.
         self._to_skip, self._to_leave_untold = position.taken, position.set_aside
-        self.receiver: OnRejected | None = None if want.on_rejected is None else self._tell
+
+    @property
+    def receiver(self) -> OnRejected | None:
+        """Where what is malformed goes, unless the first raises."""
+        return None if self._want.on_rejected is None else self._tell
 
     def _tell(self, rejected: Rejected) -> None:
         assert self._want.on_rejected is not None
@@ -216,9 +233,7 @@ class Reading:
 
     def nothing(self, *, is_idle: bool = False) -> Chunk:
         """An empty chunk, which tells where the source is."""
-        found = _Placed(lambda dictionary, summary: NOTHING, self.position)
-        found.is_idle = is_idle
-        return found
+        return _Placed(lambda dictionary, summary: NOTHING, _Place(self.position), is_idle=is_idle)
 
     def chunks(self, part: Part) -> Iterator[Chunk]:
         """A part, without what was taken of it before."""
@@ -229,6 +244,8 @@ class Reading:
         seen = 0
 
         def placed(chunk: Chunk) -> Chunk:
+            behind = _Place(place)
+
             def encode(dictionary: Dictionary, summary: Summary | None) -> Columns:
                 nonlocal seen
                 columns = chunk.encode(dictionary, summary)
@@ -241,11 +258,10 @@ class Reading:
                     self._to_skip -= skipped
                     columns = columns.slice(skipped, columns.elements)
                 place.taken += columns.elements
-                found.note()
+                behind.note()
                 return columns
 
-            found = _Placed(encode, place, is_single=chunk.is_single)
-            return found
+            return _Placed(encode, behind, is_single=chunk.is_single)
 
         want = self._want
         for chunk in read_changes(part, want) if want.changes else read_part(part, want, self._timings):
