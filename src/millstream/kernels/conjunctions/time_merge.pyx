@@ -108,7 +108,7 @@ cdef class TimeMerge:
             while self.agenda.size and self.agenda.next_tick == tick:
                 due = agenda_pop(&self.agenda)
                 while True:
-                    memcpy(change_row(&self.group), self.record(due.number), (self.width + 1) * sizeof(int64_t))
+                    copy_values(change_row(&self.group), self.record(due.number), self.width + 1)
                     link = self.link(due.number)[0]
                     record_free(&self.pending_rows, self.stride * sizeof(int64_t), due.number)
                     due.number = link.next

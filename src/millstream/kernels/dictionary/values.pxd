@@ -299,18 +299,23 @@ cdef inline int64_t read_inlined(const uint8_t *term, int64_t n) noexcept nogil:
 # Writing: the exact bytes that reading took.
 
 cdef inline uint8_t *write_digits(uint8_t *out, uint64_t value, int width) noexcept nogil:
-    """Appends `value`, with zeros in front up to `width` digits."""
-    cdef uint8_t reversed_digits[24]
-    cdef int n = 0
-    while value or n < width:
-        reversed_digits[n] = <uint8_t>(c'0' + value % 10)
-        value //= 10
-        n += 1
-    while n:
-        n -= 1
-        out[0] = reversed_digits[n]
-        out += 1
-    return out
+    """Appends `value`, below 10^19, with zeros in front up to `width` digits."""
+    cdef uint64_t rest
+    cdef uint8_t *end
+    while width <= MAX_SCALE and value >= <uint64_t>POWER10[width]:
+        width += 1
+    end = out + width
+    # By pairs, since each division waits for the one before it.
+    while width > 1:
+        rest = value // 100
+        value -= 100 * rest
+        out[width - 2] = <uint8_t>(c'0' + value // 10)
+        out[width - 1] = <uint8_t>(c'0' + value % 10)
+        value = rest
+        width -= 2
+    if width:
+        out[0] = <uint8_t>(c'0' + value)
+    return end
 
 
 cdef inline uint8_t *write_number(uint8_t *out, int64_t term_id) noexcept nogil:

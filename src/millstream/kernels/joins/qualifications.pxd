@@ -5,10 +5,10 @@ so by a note of its end on the agenda: edges, waiting pairs and unary patterns a
 gone, or lasts longer by now: it removes only what is dead.
 """
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from millstream.kernels.containers.agenda cimport CHUNK_NOTES, NEVER, Note, Queue, agenda_pop
-from millstream.kernels.containers.hash_index cimport prefetch
+from millstream.kernels.containers.hash_index cimport fold, prefetch, prefetch_slot
 from millstream.kernels.joins.dangling cimport admit_dangling
 from millstream.kernels.joins.edges cimport edge_remove
 from millstream.kernels.joins.store cimport (
@@ -18,8 +18,9 @@ from millstream.kernels.joins.store cimport (
 from millstream.kernels.joins.waiting cimport settle, wait_remove
 
 cdef enum:
-    EDGE_AHEAD = 6              # notes ahead in a lane: fetch the edge
-    ROWS_AHEAD = 3              # notes ahead: fetch the edge's rows
+    EDGE_AHEAD = 12             # notes ahead in a lane: fetch the edge
+    ROWS_AHEAD = 8              # notes ahead: fetch the edge's rows
+    NODES_AHEAD = 4             # notes ahead: fetch the nodes of these rows, which may be free then
 
 
 cdef inline int64_t least_end(Store* store, Row* row) noexcept nogil:
@@ -57,28 +58,42 @@ cdef inline void row_open(Store* store, int32_t number) noexcept nogil:
 
 # Expiry
 
+cdef inline Edge* edge_ahead(Store* store, int32_t notes) noexcept nogil:
+    """The edge of which a note speaks that is so far behind the next one in its lane; NULL for anything else."""
+    cdef Queue* queue = &store.agenda.lanes[store.agenda.next_lane]
+    cdef int32_t end = queue.last if queue.head == queue.tail else CHUNK_NOTES
+    if queue.first + notes >= end or queue.head.notes[queue.first + notes].kind != EDGE_NOTE:
+        return NULL
+    return edge_at(store, queue.head.notes[queue.first + notes].number)
+
+
+cdef inline void fetch_node(Store* store, const Row* row) noexcept nogil:
+    """Fetches a row's node, and where the index has it."""
+    prefetch(node_at(store, row.node))
+    prefetch_slot(&store.node_index, fold(<uint64_t>row.id))
+
+
 cdef inline void fetch_due(Store* store) noexcept nogil:
-    """Fetches what the notes behind the next one speak of: the edge of one, the rows of another that was fetched before."""
-    cdef Queue* queue
-    cdef Note* note
+    """Fetches what the notes behind the next one speak of: the edge of one, the rows of another whose edge was fetched
+    before, the nodes of one whose rows were."""
     cdef Edge* edge
-    cdef int32_t end
     if store.agenda.next_lane < 0:
         return
-    queue = &store.agenda.lanes[store.agenda.next_lane]
-    end = queue.last if queue.head == queue.tail else CHUNK_NOTES
-    if queue.first + EDGE_AHEAD < end:
-        note = queue.head.notes + queue.first + EDGE_AHEAD
-        if note.kind == EDGE_NOTE:
-            prefetch(edge_at(store, note.number))
-    if queue.first + ROWS_AHEAD < end:
-        note = queue.head.notes + queue.first + ROWS_AHEAD
-        edge = edge_at(store, note.number) if note.kind == EDGE_NOTE else NULL
-        if edge != NULL and edge.view >= 0:
-            if not (store.s_bare >> edge.view) & 1:
-                prefetch(row_at(store, edge.s.place.row))
-            if not (store.o_bare >> edge.view) & 1:
-                prefetch(row_at(store, edge.o.place.row))
+    edge = edge_ahead(store, EDGE_AHEAD)
+    if edge != NULL:
+        prefetch(edge)
+    edge = edge_ahead(store, ROWS_AHEAD)
+    if edge != NULL and edge.view >= 0:
+        if not (store.s_bare >> edge.view) & 1:
+            prefetch(row_at(store, edge.s.place.row))
+        if not (store.o_bare >> edge.view) & 1:
+            prefetch(row_at(store, edge.o.place.row))
+    edge = edge_ahead(store, NODES_AHEAD)
+    if edge != NULL and edge.view >= 0:
+        if not (store.s_bare >> edge.view) & 1:
+            fetch_node(store, row_at(store, edge.s.place.row))
+        if not (store.o_bare >> edge.view) & 1:
+            fetch_node(store, row_at(store, edge.o.place.row))
 
 
 cdef inline void expire(Store* store, int64_t most) noexcept nogil:

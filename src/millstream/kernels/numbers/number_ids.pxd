@@ -75,15 +75,16 @@ cdef inline int64_t spell_number(uint8_t* out, int128 value, int scale, bint dec
     cdef uint8_t* start = out
     cdef uint128 size = <uint128>0 - <uint128>value if value < 0 else <uint128>value
     cdef uint128 unit = <uint128>POWER10[scale]
+    cdef uint128 whole = size / unit
     out[0] = c'"'
     out += 1
     if value < 0:
         out[0] = c'-'
         out += 1
-    out = spell_digits(out, size / unit, 1)
+    out = spell_digits(out, whole, 1)
     if scale > 0:
         out[0] = c'.'
-        out = write_digits(out + 1, <uint64_t>(size % unit), scale)
+        out = write_digits(out + 1, <uint64_t>(size - whole * unit), scale)
     memcpy(out, b'"^^<http://www.w3.org/2001/XMLSchema#', 37)
     memcpy(out + 37, b'decimal>' if decimal else b'integer>', 8)
     return out + 45 - start

@@ -12,7 +12,8 @@ from libc.string cimport memcpy
 
 from millstream.kernels.containers.hash_index cimport words_hash
 from millstream.kernels.containers.keyed cimport (
-    Keyed, keyed_at, keyed_bytes, keyed_close, keyed_drop, keyed_get, keyed_hash, keyed_leave, keyed_open,
+    Keyed, keyed_at, keyed_bytes, keyed_close, keyed_drop, keyed_enter, keyed_find, keyed_get, keyed_hash, keyed_leave,
+    keyed_open,
 )
 from millstream.kernels.containers.memory cimport block_free, block_resize
 from millstream.kernels.containers.records cimport next_free
@@ -232,6 +233,7 @@ cdef enum:
     COUNT = 0                   # behind a left row: its count and its neighbours of the same key, by number + 1
     NEXT = 1
     PREVIOUS = 2
+    KEY = 3                     # the number of its key
     MATCHES = 0                 # behind a key: how often it is matched, and the first left row that has it, by number + 1
     FIRST = 1
 
@@ -251,7 +253,7 @@ cdef class KeyMatcher(Matched):
         if not all(0 <= place < self.row_width for place in key):
             raise ValueError(f"a key is columns of a row of {self.row_width}, got {key}")
         check_widths([self.right], size)
-        keyed_open(&self.rows, self.row_width, 3)
+        keyed_open(&self.rows, self.row_width, 4)
         keyed_open(&self.keys, size, 2)
         self.row = <int64_t*>block_resize(NULL, 0, self.row_width * sizeof(int64_t))
         self.key = <int64_t*>block_resize(NULL, 0, size * sizeof(int64_t))
@@ -275,6 +277,7 @@ cdef class KeyMatcher(Matched):
         """Puts a new row before the others of its key."""
         cdef int width = self.rows.width
         cdef int64_t* first = keyed_at(&self.keys, key) + self.keys.width + FIRST
+        (keyed_at(&self.rows, number) + width)[KEY] = key
         (keyed_at(&self.rows, number) + width)[NEXT] = first[0]
         if first[0]:
             (keyed_at(&self.rows, first[0] - 1) + width)[PREVIOUS] = number + 1
@@ -293,22 +296,23 @@ cdef class KeyMatcher(Matched):
     cdef void add_left(self, int64_t weight) noexcept nogil:
         """Adds to the count of the left row being taken."""
         cdef uint32_t hash = keyed_hash(&self.rows, self.row)
-        cdef int64_t live = self.rows.records.live
         cdef int32_t number, key
-        cdef int64_t* count
+        cdef int64_t* kept
         cdef int i
         if weight == 0:
             return
-        for i in range(self.keys.width):
-            self.key[i] = self.row[self.places[i]]
-        key = keyed_get(&self.keys, self.key, keyed_hash(&self.keys, self.key))
-        number = keyed_get(&self.rows, self.row, hash)
-        if self.rows.records.live > live:
+        number = keyed_find(&self.rows, self.row, hash)
+        if number < 0:
+            for i in range(self.keys.width):
+                self.key[i] = self.row[self.places[i]]
+            key = keyed_get(&self.keys, self.key, keyed_hash(&self.keys, self.key))
+            number = keyed_enter(&self.rows, self.row, hash)
             self.chain(key, number)
-        count = keyed_at(&self.rows, number) + self.rows.width + COUNT
-        count[0] += weight
+        kept = keyed_at(&self.rows, number) + self.rows.width
+        key = <int32_t>kept[KEY]
+        kept[COUNT] += weight
         self.put(self.row, (keyed_at(&self.keys, key) + self.keys.width)[MATCHES] != 0, weight)
-        if count[0] == 0:
+        if kept[COUNT] == 0:
             self.unchain(key, number)
             keyed_leave(&self.rows, number, hash)
             self.drop_unused(key)

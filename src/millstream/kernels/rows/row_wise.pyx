@@ -17,6 +17,7 @@ from millstream.kernels.rows.row_program cimport KEPT, RowProgram
 
 cdef enum:
     BLOCK = 256                 # rows that are written together
+    FEW = 8                     # rows for which a call is worth avoiding
 
 
 cdef inline void take_rows(int64_t* into, const int64_t* column, const int64_t* rows, int64_t count) noexcept nogil:
@@ -25,7 +26,7 @@ cdef inline void take_rows(int64_t* into, const int64_t* column, const int64_t* 
     if column == NULL:
         for i in range(count):
             into[i] = -1
-    elif count and rows[count - 1] - rows[0] == count - 1:
+    elif count >= FEW and rows[count - 1] - rows[0] == count - 1:
         memcpy(into, column + rows[0], count * sizeof(int64_t))
     else:
         for i in range(count):
