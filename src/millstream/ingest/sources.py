@@ -182,7 +182,7 @@ class _Place:
         self.note()
 
     def note(self) -> None:
-        """This is where the source is now. The parts that are done only become more."""
+        """Notes where the source is now. The parts that are done only become more."""
         place = self._of
         self._noted = (len(place.done), place.current, place.taken, place.set_aside, place.before)
 
