@@ -164,17 +164,24 @@ def test_places_are_those_of_the_elements_that_rows_make_up(seed):
     elements = [(chance.randrange(-3, 3), chance.choice((1, 1, 2, 10))) for _ in range(chance.choice((0, 1, 5, 40)))]
     times = [at_ms for at_ms, size in elements for _ in range(size)]
     begins = [row == 0 for _, size in elements for row in range(size)]
-    found = element_places(np.array(begins, np.uint8), np.array(times, np.int64))
+    found = element_places(np.array(begins, np.uint8), np.array(times, np.int64), -3, 3)
     expected = [place for place, (_, size) in enumerate(elements) for _ in range(size)]
     assert [column.tolist() for column in found] == [expected, [a for a, _ in elements], [size for _, size in elements]]
     inner = [row for row, begin in enumerate(begins) if not begin]
     if inner:
         times[chance.choice(inner)] += 1
-        assert element_places(np.array(begins, np.uint8), np.array(times, np.int64)) is None
+        assert element_places(np.array(begins, np.uint8), np.array(times, np.int64), -3, 3) is None
 
 
 def test_rows_without_an_element_are_refused():
     with pytest.raises(ValueError, match="begins no element"):
-        element_places(np.zeros(1, np.uint8), np.zeros(1, np.int64))
+        element_places(np.zeros(1, np.uint8), np.zeros(1, np.int64), 0, 1)
     with pytest.raises(ValueError, match="2 rows, but 1 times"):
-        element_places(np.ones(2, np.uint8), np.zeros(1, np.int64))
+        element_places(np.ones(2, np.uint8), np.zeros(1, np.int64), 0, 1)
+
+
+@pytest.mark.parametrize(("lowest", "highest"), [(2, 9), (0, 8)])
+def test_elements_outside_of_time_are_no_elements(lowest, highest):
+    begins, times = np.array([1, 0, 1], np.uint8), np.array([1, 1, 9], np.int64)
+    assert element_places(begins, times, 1, 9) is not None
+    assert element_places(begins, times, lowest, highest) is None

@@ -198,7 +198,8 @@ class Engine:
 
         from millstream.ingest.readers.clean_tables import largest_time
 
-        if isinstance(table, pa.Table | pa.RecordBatch) and self._pending_guard.may_overflow(largest_time(table)):
+        is_whole = isinstance(table, pa.Table | pa.RecordBatch)
+        if is_whole and self._pending_guard.may_overflow(largest_time(table) if self._core.repeating else None):
             # What is wrong with a table makes it several parts, and all of them are taken or none.
             self._pending_guard.try_out(lambda engine: engine.read(stream, table))
         for chunk in chunks_of(table, self._want()):

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from millstream.errors import DataError, OptionError
 from millstream.ingest.chunk import Chunk, Encode, Source, Want
@@ -63,8 +63,9 @@ class Position:
 
 def chunks_of(source: object, want: Want, since: bytes | None = None) -> Iterator[Chunk]:
     """What any source gives, behind a position."""
-    if isinstance(source, Source):
-        return source.chunks(want, since)
+    if hasattr(source, "chunks"):
+        # Asking whether it is a `Source` looks through all of its names.
+        return cast(Source, source).chunks(want, since)
     if isinstance(source, str | os.PathLike):
         return Files(source).chunks(want, since)
     reading = Reading(want, Position.of(since, want.blank_prefix))

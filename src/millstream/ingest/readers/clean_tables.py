@@ -22,6 +22,9 @@ from millstream.kernels.scanning.summary import Summary
 from millstream.kernels.scanning.table_scanner import TableScanner
 from millstream.rdf.times import MAX_MS, MIN_MS
 
+_NEEDED = frozenset(("s", "p", "o", "at_ms"))
+_TAKEN = _NEEDED | {"element"}
+
 Cells: TypeAlias = tuple[npt.NDArray[np.int32] | npt.NDArray[np.int64], memoryview]
 """Where each cell of a column ends, from the beginning of the first on, and the bytes of all."""
 
@@ -39,26 +42,24 @@ class CleanTable:
 
 def clean_table(table: object) -> CleanTable | None:
     """The table in the form the scanner takes, if it is one and nothing is wrong with it at first sight."""
-    if not isinstance(table, pa.Table) or not {"s", "p", "o", "at_ms"} <= set(table.column_names) or not table.num_rows:
+    if not isinstance(table, pa.Table) or not table.num_rows:
         return None
-    names = [name for name in ("s", "p", "o", "at_ms", "element") if name in table.column_names]
-    if len(set(table.column_names)) != len(table.column_names) or any(table[name].null_count for name in names):
+    names = table.column_names
+    if len(set(names)) != len(names) or not _NEEDED.issubset(names):
         return None
-    texts = [_whole(table[name]) for name in ("s", "p", "o")]
+    columns = {name: _whole(table.column(place)) for place, name in enumerate(names) if name in _TAKEN}
+    if any(column.null_count for column in columns.values()):
+        return None
+    times, named, texts = columns["at_ms"], columns.get("element"), [columns[name] for name in "spo"]
     if not all(pa.types.is_string(t.type) or pa.types.is_large_string(t.type) for t in texts):
         return None
-    if not pa.types.is_integer(table["at_ms"].type):
+    if not pa.types.is_integer(times.type) or pa.types.is_uint64(times.type):
         return None
-    if pa.types.is_nested(table.schema.field(names[-1]).type) or pa.types.is_uint64(table["at_ms"].type):
+    if named is not None and pa.types.is_nested(named.type):
         return None
-    found = element_places(first_rows(table).view(np.uint8), table["at_ms"].cast(pa.int64()).to_numpy())
-    if found is None:
-        return None
-    element, at_ms, sizes = found
-    if at_ms.min() < MIN_MS or at_ms.max() > MAX_MS:
-        return None
+    found = element_places(_begins(named, table.num_rows).view(np.uint8), _numbers(times), MIN_MS, MAX_MS)
     cells = [cell for text in texts if (cell := _cells(text)) is not None]
-    return CleanTable(cells, table.num_rows, element, at_ms, sizes) if len(cells) == len(texts) else None
+    return CleanTable(cells, table.num_rows, *found) if found is not None and len(cells) == len(texts) else None
 
 
 class Attempt:
@@ -106,18 +107,27 @@ def _cells(text: pa.Array[Any]) -> Cells | None:
 
 def first_rows(table: pa.Table | pa.RecordBatch) -> npt.NDArray[np.bool_]:
     """Which rows begin an element; one without a name is an element of its own."""
-    first = np.ones(table.num_rows, np.bool_)
-    if "element" in table.schema.names:
-        found: Any = table.column("element")
-        column: Any = _whole(found) if isinstance(found, pa.ChunkedArray) else found
-        if pa.types.is_integer(column.type) and not column.null_count:
-            numbers = column.to_numpy()
-            first[1:] = numbers[1:] != numbers[:-1]
-        elif not pa.types.is_null(column.type):
-            from pyarrow import compute as pc
+    named: Any = table.column("element") if "element" in table.schema.names else None
+    return _begins(_whole(named) if isinstance(named, pa.ChunkedArray) else named, table.num_rows)
 
-            first[1:] = pc.not_equal(column[1:], column[:-1]).fill_null(True).to_numpy(zero_copy_only=False)
+
+def _begins(named: pa.Array[Any] | None, rows: int) -> npt.NDArray[np.bool_]:
+    first = np.ones(rows, np.bool_)
+    if named is None:
+        return first
+    if pa.types.is_integer(named.type) and not named.null_count:
+        numbers = named.to_numpy()
+        np.not_equal(numbers[1:], numbers[:-1], out=first[1:])
+    elif not pa.types.is_null(named.type):
+        from pyarrow import compute as pc
+
+        first[1:] = pc.not_equal(named[1:], named[:-1]).fill_null(True).to_numpy(zero_copy_only=False)
     return first
+
+
+def _numbers(column: pa.Array[Any]) -> npt.NDArray[np.int64]:
+    found: npt.NDArray[np.int64] = (column if pa.types.is_int64(column.type) else column.cast(pa.int64())).to_numpy()
+    return found
 
 
 def table_columns(clean: CleanTable, part: Part, dictionary: Dictionary, summary: Summary | None) -> Columns | None:

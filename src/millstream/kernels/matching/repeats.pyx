@@ -71,9 +71,10 @@ def repeats(const int64_t[:] element, const int64_t[:, :] triples):
     return found
 
 
-def element_places(const uint8_t[::1] begins, const int64_t[:] times):
+def element_places(const uint8_t[::1] begins, const int64_t[:] times, int64_t lowest, int64_t highest):
     """For each row the place of its element, for each element its time and how many rows it has. `begins` says of each row
-    whether an element begins there, as one does at the first. None if the rows of an element differ in time.
+    whether an element begins there, as one does at the first. None if the rows of an element differ in time, or if a time is
+    not from the lowest to the highest.
     """
     cdef int64_t n = begins.shape[0], row, at = -1, count = 0
     if times.shape[0] != n:
@@ -88,6 +89,8 @@ def element_places(const uint8_t[::1] begins, const int64_t[:] times):
         if begins[row]:
             at += 1
             start[at] = times[row]
+            if not lowest <= start[at] <= highest:
+                return None
         elif times[row] != start[at]:
             return None
         place[row] = at
