@@ -9,9 +9,11 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, product
+from typing import Any
 from unittest.mock import patch
 
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -149,6 +151,32 @@ def test_repeats_within_an_element_of_a_table_count_once(window: str) -> None:
     text = f"SELECT * WHERE {{ STREAM <{STREAMS[0]}> [{window}] {{ ?x <http://example.org/p> ?y }} }}"
     timeline = Timeline(text, "changes", (), elements)
     emitted, _ = timeline.found(lambda engine: engine.push_table(STREAMS[0], table_of(list(elements))), {})
+    assert_same(emitted, timeline.expected()[0])
+
+
+_TEXTS = [pa.string(), pa.large_string()]
+_TIMES = [pa.int8(), pa.int32(), pa.int64(), pa.uint16(), pa.uint64()]
+_NAMES = [pa.int64(), pa.uint8(), pa.string(), pa.dictionary(pa.int8(), pa.string())]
+
+
+@pytest.mark.parametrize("in_chunks", [False, True])
+@pytest.mark.parametrize(("text", "time", "name"), list(product(_TEXTS, _TIMES, _NAMES)), ids=str)
+def test_types_and_chunks_of_a_table_do_not_matter(text: Any, time: Any, name: Any, in_chunks: bool) -> None:
+    sizes = (1, 3, 2, 1, 2)
+    elements = tuple(
+        (STREAMS[0], tuple(_of_three(10 * k + n)[1][0] for n in range(size)), k // 2) for k, size in enumerate(sizes)
+    )
+    query = f"SELECT ?x ?z WHERE {{ STREAM <{STREAMS[0]}> [RANGE 1] {{ ?x ?p ?y . ?z ?p ?y }} }}"
+    timeline = Timeline(query, "changes", (), elements)
+    table = table_of(list(elements))
+    names = table["element"].cast(pa.string() if pa.types.is_dictionary(name) else name)
+    types = {"s": text, "p": text, "o": text, "at_ms": time}
+    columns = {column: table[column].cast(kind) for column, kind in types.items()}
+    columns["element"] = names.dictionary_encode() if pa.types.is_dictionary(name) else names
+    typed = pa.table(columns)
+    if in_chunks:
+        typed = pa.concat_tables([typed.slice(0, 2), typed.slice(2, 3), typed.slice(5)])
+    emitted, _ = timeline.found(lambda engine: engine.push_table(STREAMS[0], typed), {})
     assert_same(emitted, timeline.expected()[0])
 
 
