@@ -1,4 +1,4 @@
-"""Single calls: what one `push` of a triple, and one `insert` or `delete`, costs queries of all kinds.
+"""Single calls: what one `push` of a triple, and one `insert` or `delete`, costs queries of all kinds; and small batches.
 
 Sensors send readings, a graph says in which room each is. The window is full before anything is timed, and answers are taken
 after every hundred calls, which is timed by itself. A unit is what pyoxigraph takes to parse the same line.
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import pyarrow as pa
 import pyoxigraph as ox
 
 import millstream as ms
@@ -25,7 +26,9 @@ STREAM = f"{NAMESPACE}s"
 SENSORS = 50
 EVERY_MS = 10
 TOGETHER = 100
-"""Calls after which answers are taken."""
+"""Calls after which answers are taken, and elements of a small batch."""
+IN_A_BATCH = 1.0
+"""Microseconds that a triple of a small batch may take where nothing matches."""
 NOTHING, CONJUNCTION, OTHERWISE, AN_ANSWER = 0.5, 1.0, 3.0, 0.5
 """Units that a push may take where nothing matches, of a conjunction and of anything else; and an answer that is taken."""
 AN_EDIT, EACH_ANSWER = 1.0, 0.5
@@ -46,6 +49,8 @@ QUERIES = {
     "an event": "SELECT CHANGES * { STREAM :s [EVENT] { ?x :shows ?n } ?x :in ?room }",
     "any predicate": "SELECT CHANGES * { STREAM :s [RANGE 10s] { ?x ?p ?n } ?x :in ?room }",
 }
+
+IN_BATCHES = ("nothing matches", "filter", "a window", "average")
 
 Call: TypeAlias = tuple[Callable[..., object], tuple[Any, ...]]
 
@@ -71,7 +76,7 @@ class Spent:
 
 def run(effort: Effort, progress: Progress) -> Part:
     size, part = SIZES[effort], Part("singles", ABOUT)
-    progress.expect(len(QUERIES))
+    progress.expect(len(QUERIES) + len(IN_BATCHES))
     rows: list[list[Cell]] = []
     taken: list[float] = []
     for name in QUERIES:
@@ -111,7 +116,27 @@ def run(effort: Effort, progress: Progress) -> Part:
         f"a unit: pyoxigraph parses the same line; answers are taken after every {TOGETHER} calls, that time is apart",
     ]
     part.tables.append(Table(f"{SENSORS} sensors, a window of {10_000 // EVERY_MS:,} readings", columns, rows, notes))
+    part.tables.append(_batches(part, effort, progress))
     return part
+
+
+def _batches(part: Part, effort: Effort, progress: Progress) -> Table:
+    size, rows = SIZES[effort], list[list[Cell]]()
+    for name in IN_BATCHES:
+        progress(f"{name}, in batches")
+        rounds = [apart(effort, measure_batches, name, size.calls) for _ in range(size.rounds)]
+        found = {way: _middle(one[way][0] for one in rounds) for way in rounds[0]}
+        assert len({answers for one in rounds for _, answers in one.values()}) == 1, f"{name}: the ways differ in answers"
+        rows.append([name, *found.values(), rounds[0]["push"][1] / size.calls])
+        if name == "nothing matches":
+            for way in ("push_many", "push_table"):
+                part.targets.append(at_most(f"a triple of a batch by {way}, {name}", IN_A_BATCH, found[way], " us"))
+    notes = [
+        f"the same readings, {TOGETHER} in a call, each an element; `push` has as many calls as readings",
+        f"medians of {size.rounds} rounds of {size.calls:,} readings; answers are taken after each batch, not timed",
+    ]
+    columns = ("query", "us by push", "us by push_many", "us by push_table", "answers a reading")
+    return Table(f"Batches of {TOGETHER} readings: CPU time a reading", columns, rows, notes)
 
 
 def _middle(values: Iterable[float]) -> float:
@@ -120,13 +145,7 @@ def _middle(values: Iterable[float]) -> float:
 
 def measure(name: str, calls: int) -> tuple[Spent, Spent]:
     """What pushes cost, and edits of the graph."""
-    engine = ms.Engine()
-    query = engine.register(f"PREFIX : <{NAMESPACE}> {QUERIES[name]}")
-    for sensor in range(SENSORS):
-        engine.insert(_place(sensor, sensor % 5))
-    for number in range(1000):
-        engine.push(STREAM, _reading(number), at_ms=number * EVERY_MS)
-    query.take()
+    engine, query = _watched(name)
     later = range(1000, 1000 + calls)
     pushes = _timed(query, [(engine.push, (STREAM, _reading(number), number * EVERY_MS)) for number in later])
     edits: list[Call] = []
@@ -135,6 +154,49 @@ def measure(name: str, calls: int) -> tuple[Spent, Spent]:
         place = _place(sensor, (sensor + turn + number % 2) % 5)
         edits.append((engine.insert if number % 2 else engine.delete, (place,)))
     return pushes, _timed(query, edits)
+
+
+def _watched(name: str) -> tuple[ms.Engine, ms.ContinuousQuery]:
+    """An engine with a query whose window is full."""
+    engine = ms.Engine()
+    query = engine.register(f"PREFIX : <{NAMESPACE}> {QUERIES[name]}")
+    for sensor in range(SENSORS):
+        engine.insert(_place(sensor, sensor % 5))
+    for number in range(1000):
+        engine.push(STREAM, _reading(number), at_ms=number * EVERY_MS)
+    query.take()
+    return engine, query
+
+
+def measure_batches(name: str, readings: int) -> dict[str, tuple[float, int]]:
+    """Microseconds of a reading in small batches, and the answers, by the way in which it comes."""
+    found = {}
+    for way in ("push", "push_many", "push_table"):
+        engine, query = _watched(name)
+        spent, answers = 0.0, 0
+        # The first batch, which what is needed is imported for, is not timed.
+        for first in range(1000, 1000 + readings + TOGETHER, TOGETHER):
+            some = [(_reading(number), number * EVERY_MS) for number in range(first, first + TOGETHER)]
+            table = _as_table(some)
+            began = time.process_time()
+            if way == "push":
+                for text, at_ms in some:
+                    engine.push(STREAM, text, at_ms)
+            elif way == "push_many":
+                engine.push_many(STREAM, some)
+            else:
+                engine.push_table(STREAM, table)
+            if first > 1000:
+                spent += time.process_time() - began
+                answers += len(query.take())
+            query.take()
+        found[way] = (spent / readings * 1e6, answers)
+    return found
+
+
+def _as_table(readings: Sequence[tuple[str, int]]) -> pa.Table:
+    cells = zip(*(text.removesuffix(" .").split(" ") for text, _ in readings), strict=True)
+    return pa.table({**dict(zip("spo", map(list, cells), strict=True)), "at_ms": [at_ms for _, at_ms in readings]})
 
 
 def _timed(query: ms.ContinuousQuery, calls: Sequence[Call]) -> Spent:

@@ -181,12 +181,10 @@ class Engine:
     def push_many(self, stream: str, elements: Iterable[tuple[object, int]]) -> None:
         """Stream elements, each as by `push`, one after the other; if one raises, those before it stand."""
         state = self._core.stream(stream)
-        times, intakes = [], []
+        times: list[int] = []
+        intakes: list[Intake] = []
         try:
-            for triples, at_ms in elements:
-                time_ms = checked_time(at_ms)
-                intakes.append(self.entrance.scanned(state, *self._encoder.text_of(triples)))
-                times.append(time_ms)
+            self.entrance.collect(state, elements, times, intakes)
         finally:
             self.arrivals.take_intakes(state, times, intakes)
 

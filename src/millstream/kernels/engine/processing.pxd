@@ -53,7 +53,7 @@ cdef class Processing:
 
 
 cdef class Entrance:
-    """Elements and changes as callers pass them, one a call."""
+    """Elements and changes as callers pass them."""
 
     cdef Processing core
     cdef EventOrder order

@@ -169,7 +169,7 @@ cdef class Processing:
 
 @cython.final
 cdef class Entrance:
-    """Elements and changes as callers pass them, one a call."""
+    """Elements and changes as callers pass them."""
 
     def __cinit__(self, engine, Processing core not None, EventOrder order not None, encoder, Scanner scanner not None):
         """`scanner` keeps all triples."""
@@ -194,6 +194,16 @@ cdef class Entrance:
         if core.callbacks:
             core.callbacks.deliver()
         return 0
+
+    def collect(self, Stream stream not None, elements, list times not None, list intakes not None):
+        """Writes the times and triples of elements to lists; if one raises, those before it are there."""
+        cdef int64_t time_ms
+        cdef str scope
+        for triples, at_ms in elements:
+            time_ms = self.time_of(at_ms)
+            text, scope = self.text_of(triples)
+            intakes.append(self.scanned(stream, text, scope))
+            times.append(time_ms)
 
     cpdef int push_text(self, stream, text, str scope, int64_t at_ms) except -1:
         """The same of text and the scope of its blank nodes."""
