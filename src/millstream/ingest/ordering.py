@@ -10,8 +10,6 @@ import heapq
 from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
-import numpy as np
-
 from millstream.ingest.columns import Ids
 from millstream.kernels.engine.event_order import EventOrder
 from millstream.rdf.times import MAX_MS
@@ -42,13 +40,6 @@ class Ordering(EventOrder, Generic[T]):
     def last_after(self, at_ms: int) -> int:
         """The latest time that is plausible after another has come."""
         return _FOREVER if self.max_jump_ms is None else at_ms + self.max_jump_ms
-
-    def takes_all(self, at_ms: Ids) -> bool:
-        """Whether all that comes with times, one after the other, is taken and in order."""
-        steps, jump_ms = np.diff(at_ms), self.max_jump_ms
-        if not self.takes(int(at_ms[0])) or int(steps.min(initial=0)) < 0:
-            return False
-        return jump_ms is None or int(steps.max(initial=0)) <= jump_ms
 
     def stretches(self, at_ms: Ids) -> Iterator[tuple[int, int, bool]]:
         """Places of what comes one after the other: from where to where it is taken together, and each that is not.

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from millstream.rdf.readers.tables import Row
 
 _BY_LINE = (Format.N_TRIPLES, Format.N_QUADS)
+_ARROW = FormatChoice(Format.ARROW)
 _HEAD = 1 << 16
 
 
@@ -164,21 +165,23 @@ def parts_of(
     limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[Part]:
     """The parts of a source, one after another; what the source is and its format are checked at once."""
-    parts = _parts_of(source, format, base, receiver, BlankScope(_checked_prefix(blank_prefix)))
+    if format is not None:
+        named_format(format)
+    scope = BlankScope(_checked_prefix(blank_prefix))
+    if is_table(source):
+        rejections, whole = Rejections(name_of(source), receiver), is_all_there(source)
+        return iter((Part(_ARROW, rejections, scope, base, table=source, is_all_there=whole, limits=limits),))
+    parts = _parts_of(source, format, base, receiver, scope)
     return (replace(part, limits=limits, is_all_there=is_all_there(part.path or source)) for part in parts)
 
 
 def _parts_of(
     source: object, format: str | Format | None, base: str | None, receiver: OnRejected | None, scope: BlankScope
 ) -> Iterator[Part]:
-    if format is not None:
-        named_format(format)
     if isinstance(source, str | os.PathLike):
         return _file_parts(source, format, base, receiver, scope)
     name = name_of(source)
     rejections = Rejections(name, receiver)
-    if is_table(source):
-        return iter((Part(FormatChoice(Format.ARROW), rejections, scope, base, table=source),))
     if isinstance(source, bytes | bytearray | memoryview):
         chosen = chosen_format("<bytes>", format)
         # A view with gaps is no text that a scanner could go along.

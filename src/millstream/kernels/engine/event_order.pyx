@@ -26,6 +26,17 @@ cdef class EventOrder:
         """Whether what comes with a time, however far away, is neither late nor implausible."""
         return self.low_ms <= at_ms <= self.high_ms
 
+    def takes_all(self, const int64_t[:] at_ms):
+        """Whether there are times, and all that comes with them, one after the other, is taken and in order."""
+        cdef int64_t jump_ms = FOREVER if self.max_jump_ms is None else self.max_jump_ms
+        cdef Py_ssize_t i
+        if at_ms.shape[0] == 0 or not self.low_ms <= at_ms[0] <= self.high_ms:
+            return False
+        for i in range(1, at_ms.shape[0]):
+            if not 0 <= at_ms[i] - at_ms[i - 1] <= jump_ms:
+                return False
+        return True
+
     cpdef int see(self, int64_t at_ms) except -1:
         """A time that is taken has come."""
         if not self.has_seen or at_ms > self.largest:
