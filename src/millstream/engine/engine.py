@@ -23,7 +23,7 @@ from millstream.engine.options import Options, checked_time, graph_iri
 from millstream.engine.output.answers import Answer
 from millstream.engine.queries.query import ContinuousQuery
 from millstream.engine.snapshot import pack, taken_as_damage, unpack
-from millstream.ingest import Chunk, Want, chunks_of, quads_of
+from millstream.ingest import Chunk, Want, chunks_of, chunks_of_table, quads_of
 from millstream.ingest.chunk import known
 from millstream.ingest.intake import Encoder
 from millstream.ingest.ordering import Ordering
@@ -200,7 +200,7 @@ class Engine:
         if is_whole and self._pending_guard.may_overflow(largest_time(table) if self._core.repeating else None):
             # What is wrong with a table makes it several parts, and all of them are taken or none.
             self._pending_guard.try_out(lambda engine: engine.read(stream, table))
-        for chunk in chunks_of(table, self._want()):
+        for chunk in chunks_of_table(table, self._want()):
             self._take(stream, chunk)
 
     def read(

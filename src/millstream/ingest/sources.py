@@ -72,6 +72,13 @@ def chunks_of(source: object, want: Want, since: bytes | None = None) -> Iterato
     return (chunk for part in parts_in(source, want, reading) for chunk in reading.chunks(part))
 
 
+def chunks_of_table(table: object, want: Want) -> Iterator[Chunk]:
+    """What a table gives of which nobody asks where it ends."""
+    timings = Timings(want)
+    parts = _wanted_parts(table, want, want.on_rejected, want.blank_prefix)
+    return (chunk for part in parts for chunk in read_part(part, want, timings))
+
+
 def quads_of(source: object, want: Want) -> Iterator[Chunk]:
     """All quads of a source, whatever their times."""
     parts = _wanted_parts(source, want, want.on_rejected, want.blank_prefix)
