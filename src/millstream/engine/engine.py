@@ -23,7 +23,7 @@ from millstream.engine.options import Options, checked_time, graph_iri
 from millstream.engine.output.answers import Answer
 from millstream.engine.queries.query import ContinuousQuery
 from millstream.engine.snapshot import pack, taken_as_damage, unpack
-from millstream.ingest import Chunk, Want, chunks_of, chunks_of_table, quads_of
+from millstream.ingest import Chunk, Want, chunks_of, chunks_of_table, largest_time, quads_of
 from millstream.ingest.chunk import known
 from millstream.ingest.intake import Encoder
 from millstream.ingest.ordering import Ordering
@@ -192,11 +192,8 @@ class Engine:
     @serialised
     def push_table(self, stream: str, table: pa.Table) -> None:
         """Elements as Arrow: s, p, o in N-Triples syntax, at_ms, and optionally element, equal within an element."""
-        import pyarrow as pa
-
-        from millstream.ingest.readers.clean_tables import largest_time
-
-        is_whole = isinstance(table, pa.Table | pa.RecordBatch)
+        # A reader of batches can be read once, so nothing of it is tried out.
+        is_whole = hasattr(table, "num_rows")
         if is_whole and self._pending_guard.may_overflow(largest_time(table) if self._core.repeating else None):
             # What is wrong with a table makes it several parts, and all of them are taken or none.
             self._pending_guard.try_out(lambda engine: engine.read(stream, table))

@@ -2,6 +2,17 @@
 
 from millstream.ingest.chunk import Chunk, Source, Want
 from millstream.ingest.columns import Columns
-from millstream.ingest.sources import Files, chunks_of, chunks_of_table, files, quads_of
+from millstream.ingest.sources import Files, chunks_of, chunks_of_table, files, largest_time, quads_of
 
-__all__ = ["Chunk", "Columns", "Files", "Source", "Want", "chunks_of", "chunks_of_table", "files", "quads_of"]
+__all__ = [
+    "Chunk",
+    "Columns",
+    "Files",
+    "Source",
+    "Want",
+    "chunks_of",
+    "chunks_of_table",
+    "files",
+    "largest_time",
+    "quads_of",
+]

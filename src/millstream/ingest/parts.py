@@ -42,7 +42,7 @@ _ARROW = FormatChoice(Format.ARROW)
 _HEAD = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Part:
     """One file, document or table; it can be read once."""
 
@@ -169,7 +169,7 @@ def parts_of(
         named_format(format)
     scope = BlankScope(_checked_prefix(blank_prefix))
     if is_table(source):
-        rejections, whole = Rejections(name_of(source), receiver), is_all_there(source)
+        rejections, whole = Rejections(name_of(source), receiver), hasattr(source, "num_rows")
         return iter((Part(_ARROW, rejections, scope, base, table=source, is_all_there=whole, limits=limits),))
     parts = _parts_of(source, format, base, receiver, scope)
     return (replace(part, limits=limits, is_all_there=is_all_there(part.path or source)) for part in parts)

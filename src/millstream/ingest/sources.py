@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from millstream.errors import DataError, OptionError
 from millstream.ingest.chunk import Chunk, Encode, Source, Want
@@ -27,6 +27,9 @@ from millstream.rdf.element import OnRejected
 from millstream.rdf.formats import FormatChoice, format_of_path
 from millstream.rdf.inputs import FileInput, files_of, is_all_there, is_readable, is_table, memory, name_of, open_file
 from millstream.rdf.times import MAX_MS, OUT_OF_RANGE
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 LISTED_EVERY_S = 0.5
 
@@ -77,6 +80,17 @@ def chunks_of_table(table: object, want: Want) -> Iterator[Chunk]:
     timings = Timings(want)
     parts = _wanted_parts(table, want, want.on_rejected, want.blank_prefix)
     return (chunk for part in parts for chunk in read_part(part, want, timings))
+
+
+def largest_time(table: pa.Table | pa.RecordBatch) -> int | None:
+    """The largest time of a table, if it has times."""
+    from pyarrow import compute, types
+
+    names = [i for i, name in enumerate(table.schema.names) if name == "at_ms"]
+    if len(names) != 1 or not types.is_integer(table.schema.field(names[0]).type):
+        return None
+    largest: int | None = compute.max(table.column(names[0])).as_py()
+    return largest
 
 
 def quads_of(source: object, want: Want) -> Iterator[Chunk]:

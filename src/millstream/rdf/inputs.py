@@ -170,14 +170,12 @@ def is_readable(source: object) -> bool:
 
 
 def is_all_there(source: object) -> bool:
-    """Whether nobody will be waited for while a source is read."""
+    """Whether nobody will be waited for while a source is read that is no table."""
     if isinstance(source, str | os.PathLike):
         return os.path.isfile(source) or os.path.isdir(source)
     if is_readable(source):
         seekable = getattr(source, "seekable", None)
         return callable(seekable) and bool(seekable())
-    if is_table(source):
-        return hasattr(source, "num_rows")
     return isinstance(source, bytes | bytearray | memoryview | Sequence)
 
 

@@ -24,12 +24,16 @@ from millstream.rdf.times import MAX_MS, MIN_MS
 
 _NEEDED = frozenset(("s", "p", "o", "at_ms"))
 _TAKEN = _NEEDED | {"element"}
+_ENDS: dict[int, np.dtype[np.int32] | np.dtype[np.int64]] = {
+    pa.string().id: np.dtype(np.int32),
+    pa.large_string().id: np.dtype(np.int64),
+}
 
 Cells: TypeAlias = tuple[npt.NDArray[np.int32] | npt.NDArray[np.int64], memoryview]
 """Where each cell of a column ends, from the beginning of the first on, and the bytes of all."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CleanTable:
     """The cells of s, p and o; for each row its element's place, for each element its time and its number of rows."""
 
@@ -48,18 +52,23 @@ def clean_table(table: object) -> CleanTable | None:
     if len(set(names)) != len(names) or not _NEEDED.issubset(names):
         return None
     columns = {name: _whole(table.column(place)) for place, name in enumerate(names) if name in _TAKEN}
-    if any(column.null_count for column in columns.values()):
-        return None
+    for column in columns.values():
+        if column.null_count:
+            return None
     times, named, texts = columns["at_ms"], columns.get("element"), [columns[name] for name in "spo"]
-    if not all(pa.types.is_string(t.type) or pa.types.is_large_string(t.type) for t in texts):
-        return None
     if not pa.types.is_integer(times.type) or pa.types.is_uint64(times.type):
         return None
     if named is not None and pa.types.is_nested(named.type):
         return None
     found = element_places(_begins(named, table.num_rows).view(np.uint8), _numbers(times), MIN_MS, MAX_MS)
-    cells = [cell for text in texts if (cell := _cells(text)) is not None]
-    return CleanTable(cells, table.num_rows, *found) if found is not None and len(cells) == len(texts) else None
+    if found is None:
+        return None
+    cells = []
+    for text in texts:
+        if (cell := _cells(text)) is None:
+            return None
+        cells.append(cell)
+    return CleanTable(cells, table.num_rows, *found)
 
 
 class Attempt:
@@ -75,17 +84,6 @@ class Attempt:
         return NOTHING if found is None else found
 
 
-def largest_time(table: pa.Table | pa.RecordBatch) -> int | None:
-    """The largest time of a table, if it has times."""
-    names = [i for i, name in enumerate(table.schema.names) if name == "at_ms"]
-    if len(names) != 1 or not pa.types.is_integer(table.schema.field(names[0]).type):
-        return None
-    from pyarrow import compute as pc
-
-    largest: int | None = pc.max(table.column(names[0])).as_py()
-    return largest
-
-
 def _whole(column: pa.ChunkedArray[Any]) -> pa.Array[Any]:
     """A column as one array; combining a single chunk would copy it."""
     whole: pa.Array[Any] = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()  # type: ignore[assignment]
@@ -93,15 +91,17 @@ def _whole(column: pa.ChunkedArray[Any]) -> pa.Array[Any]:
 
 
 def _cells(text: pa.Array[Any]) -> Cells | None:
-    """The cells of a column, unless there is too little memory for so many: Arrow believes what files say.
+    """The cells of a column of text, unless there is too little memory for so many: Arrow believes what files say.
 
     Whether each lies within the bytes, and has UTF-8, the scanner sees.
     """
-    _, ends, data = text.buffers()
-    kind = np.dtype(np.int32 if pa.types.is_string(text.type) else np.int64)
-    if ends is None or data is None or ends.size < (text.offset + len(text) + 1) * kind.itemsize:
+    if (kind := _ENDS.get(text.type.id)) is None:
         return None
-    offsets: npt.NDArray[Any] = np.frombuffer(memoryview(ends), kind, len(text) + 1, kind.itemsize * text.offset)
+    _, ends, data = text.buffers()
+    width, rows = kind.itemsize, len(text) + 1
+    if ends is None or data is None or ends.size < (text.offset + rows) * width:
+        return None
+    offsets: npt.NDArray[Any] = np.frombuffer(memoryview(ends), kind, rows, width * text.offset)
     return offsets, memoryview(data).cast("B")
 
 
