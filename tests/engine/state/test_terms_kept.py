@@ -72,6 +72,25 @@ def test_dataset_changes_before_the_first_element_are_summed_up() -> None:
     assert emitted(query) == ["6000 +a b stays"]
 
 
+def test_dataset_changes_between_two_instants_are_summed_up() -> None:
+    #  0    5                10
+    #  a p b|  +x -x +x ...   |    all but the last come and go before a window closes
+    engine = Engine()
+    query = engine.register(over("RANGE 10 STEP 5", more="?x :q ?z"), output="changes")
+    engine.push(S, nt("a p b"), at_ms=1)
+    engine.advance_to(5)
+    for i in range(6000):
+        engine.insert(nt(f"a q x{i}"), at_ms=6)
+        engine.delete(nt(f"a q x{i}"), at_ms=6)
+    engine.insert(nt("a q stays"), at_ms=7)
+    forget(engine)
+    assert engine.stats["terms"] < 5000
+    engine.advance_to(10)
+    assert emitted(query) == ["10 +a b stays"]
+    engine.advance_to(15)
+    assert emitted(query) == ["15 -a b stays"]
+
+
 def test_what_nobody_took_stays_known() -> None:
     engine = Engine()
     query = engine.register(over("RANGE 3"), output="dstream")

@@ -175,6 +175,21 @@ def test_a_large_change_is_consolidated_and_in_order(width: int, spread: int) ->
         assert sums.tolist() == expected[expected != 0].tolist()
 
 
+def test_a_row_that_comes_and_goes_while_its_end_is_ahead_is_kept_twice_at_most():
+    #  0                 9
+    #  x-----------------)     and again at 1, 2, 3 and so on
+    merge, rows = TimeMerge(1), [((5,), 0, 0, 0, 9, 1)]
+    for change in range(1, 1000):
+        rows.append(((5,), change, change // 200, change // 200, 9, 1 if change % 2 == 0 else -1))
+    push(merge, rows)
+    assert merge.stats["pending"] == 2
+    assert drain(merge, 8) == expected(rows, 8)
+    columns, tick, weight = merge.dump()
+    assert (columns.tolist(), tick.tolist(), weight.tolist()) == ([[5], [5]], [9, 9], [-1, 1])
+    assert drain(merge) == []
+    assert merge.stats["pending"] == 0
+
+
 def edits(count: int, rows: int, step: int) -> list[tuple[tuple[int, ...], int, int, int, int, int]]:
     """Edits at one tick, each of rows that end one after the other: what one brings, the next takes away."""
     return [

@@ -30,7 +30,6 @@ Emit = Callable[[Deltas], None]
 """Is handed rows of weight 1 and -1, which are overwritten later: what is kept is copied."""
 BEFORE_ALL = NEVER + ELEMENT
 """The tick of what happens before anything else has come, which is told at t0."""
-_SUMMED_UP = 1 << 12
 _ROWS_AT_ONCE = 1 << 16
 
 
@@ -109,8 +108,6 @@ class CloseReporter(Closing):
         self.waiting = PendingRows(width=width)
         self._dictionary = dictionary
         self._width = width
-        self._summed = 0
-        """How many rows of what waits are the sum of what came first."""
         self.answers = AnswerSet(width)
         self._instant_ms: int | None = None
 
@@ -215,12 +212,10 @@ class CloseReporter(Closing):
         return tick(max(self._next_ms, self._instant(time_of(self._waits_for(ahead or 0)))), GRID)
 
     def sum_up(self) -> None:
-        """Before the first element there is no instant to wait for: only what all changes come to matters."""
-        if len(self.waiting) - self._summed > max(_SUMMED_UP, self._summed):
-            rows = summed(self._width, self.waiting).at(int(self.waiting.tick[-1]))
-            self.waiting.drop(self._dictionary)
-            self.waiting.add(rows)
-            self._summed = len(rows)
+        """All that waits does so for one instant, or for the first element: only what it comes to matters."""
+        rows = summed(self._width, self.waiting).at(int(self.waiting.tick[-1]))
+        self.waiting.drop(self._dictionary)
+        self.waiting.add(rows)
 
     def _following(self, at_ms: int, upto: int) -> int:
         """The next instant worth looking at: nothing is emitted at one that changes nothing and has no answers."""

@@ -187,7 +187,7 @@ cdef class Leaf(Sink):
         cdef TimeMerge merge = self.merge
         if not merge.open and merge.out.size == 0 and (merge.agenda.size == 0 or merge.agenda.next_tick > upto):
             return False
-        if merge.group.size + merge.out.size > FEW or (merge.pending_rows.live > MANY and merge.agenda.next_tick <= upto):
+        if merge.group.size + merge.out.size > FEW or (merge.pending() > MANY and merge.agenda.next_tick <= upto):
             with nogil:
                 merge.pass_time(upto)
         else:

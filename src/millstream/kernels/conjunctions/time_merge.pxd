@@ -2,7 +2,8 @@
 
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
-from millstream.kernels.containers.agenda cimport Agenda
+from millstream.kernels.containers.agenda cimport Agenda, Note
+from millstream.kernels.containers.keyed cimport Keyed
 from millstream.kernels.containers.records cimport Records
 from millstream.kernels.flow.change_rows cimport ChangeRows, Written
 
@@ -29,9 +30,10 @@ cdef class TimeMerge:
     """Turns rows with intervals into consolidated deltas in time order."""
 
     cdef readonly int width
-    cdef int64_t stride         # values in a record: columns, weight, link
-    cdef Records pending_rows
+    cdef Records plain          # pending: columns, weight, link
+    cdef Keyed taken_back       # pending, found by their columns and tick: these, then weight, link
     cdef int32_t last           # the record that no lane took last, while it is pending; or -1
+    cdef int last_kind
     cdef int64_t last_tick
     cdef Agenda agenda
     cdef ChangeRows group            # rows of the change being collected
@@ -40,9 +42,12 @@ cdef class TimeMerge:
     cdef int64_t open_tick
     cdef Written out
 
-    cdef int64_t* record(self, int32_t number) noexcept nogil
-    cdef Link* link(self, int32_t number) noexcept nogil
-    cdef int64_t* pend(self, int64_t tick, int64_t weight) noexcept nogil
+    cdef int64_t* record(self, int kind, int32_t number) noexcept nogil
+    cdef Link* link(self, int kind, int32_t number) noexcept nogil
+    cdef int64_t pending(self) noexcept nogil
+    cdef void pend(self, int64_t* row, int64_t tick, int64_t weight, int kind) noexcept nogil
+    cdef void note(self, int64_t tick, int kind, int32_t number) noexcept nogil
+    cdef void copy_out(self, Note due, int64_t* row, int64_t* tick) noexcept nogil
     cdef void release(self, int64_t upto) noexcept nogil
     cdef void close(self) noexcept nogil
     cdef void begin(self, int64_t change, int64_t now) noexcept nogil

@@ -3,7 +3,12 @@
 A row of weight w on [start, until) is +w at `start` and -w at `until`. What lies ahead is pending: a record of columns and
 weight, row by row, and a note of its tick on an agenda of four lanes and a heap (agenda.pxd), for ends mostly come in
 order. Those of an edit have an order of their own, from now to the end of a window: where no lane takes a row, it is linked
-to the one before it, and gets a note when that one falls due. Output is one sequence: before a change at tick t, everything
+to the one before it, and gets a note when that one falls due.
+
+A row that is taken back ends twice: as it would have, and now, with +w at `until` to make up for it. That record is found by
+its columns and tick, so that a row which comes and goes often, while its end stays ahead, has two of them and not ever more.
+
+Output is one sequence: before a change at tick t, everything
 pending at ticks <= t, each such tick as one change (number -1); then the change itself. Rows with equal change and tick are
 one change, consolidated (change_rows.pxd): so the output depends neither on the order in which matches were found nor on how
 the input was cut.
@@ -21,6 +26,9 @@ from libc.string cimport memcpy
 from millstream.kernels.containers.agenda cimport (
     CHUNK_NOTES, FOREVER, Chunk, Note, agenda_bytes, agenda_close, agenda_open, agenda_pop, agenda_put,
 )
+from millstream.kernels.containers.keyed cimport (
+    keyed_at, keyed_bytes, keyed_close, keyed_drop, keyed_enter, keyed_find, keyed_hash, keyed_open,
+)
 from millstream.kernels.containers.memory cimport block_free
 from millstream.kernels.containers.records cimport record_free, record_new
 from millstream.kernels.flow.change_rows cimport (
@@ -31,6 +39,9 @@ cnp.import_array()
 
 cdef enum:
     RUNS = 4                    # lanes of the agenda
+    # Kinds of pending records; a record that is found has its tick between columns and weight.
+    PLAIN = 0
+    TAKEN_BACK = 1
 
 cdef int64_t MOST_LATER = 0xFFFFFFFF
 
@@ -52,65 +63,99 @@ cdef class TimeMerge:
         if width < 0:
             raise ValueError(f"width must be at least 0, got {width}")
         self.width = width
-        self.stride = width + 2
-        self.pending_rows.free = self.last = -1
+        self.plain.free = self.last = -1
+        keyed_open(&self.taken_back, width + 1, 2)
         agenda_open(&self.agenda, RUNS)
         change_open(&self.group, width)
         written_open(&self.out, width)
 
     def __dealloc__(self):
         agenda_close(&self.agenda)
-        block_free(self.pending_rows.data, self.pending_rows.capacity * self.stride * sizeof(int64_t))
+        block_free(self.plain.data, self.plain.capacity * (self.width + 2) * sizeof(int64_t))
+        keyed_close(&self.taken_back)
         change_close(&self.group)
         written_close(&self.out)
 
     # Time
 
-    cdef int64_t* record(self, int32_t number) noexcept nogil:
-        return (<int64_t*>self.pending_rows.data) + number * self.stride
+    cdef int64_t* record(self, int kind, int32_t number) noexcept nogil:
+        if kind == TAKEN_BACK:
+            return keyed_at(&self.taken_back, number)
+        return (<int64_t*>self.plain.data) + number * (self.width + 2)
 
-    cdef Link* link(self, int32_t number) noexcept nogil:
-        return <Link*>(self.record(number) + self.width + 1)
+    cdef Link* link(self, int kind, int32_t number) noexcept nogil:
+        return <Link*>(self.record(kind, number) + self.width + 1 + kind)
 
-    cdef int64_t* pend(self, int64_t tick, int64_t weight) noexcept nogil:
-        """A record due at a tick, its columns to be written by the caller."""
+    cdef int64_t pending(self) noexcept nogil:
+        return self.plain.live + self.taken_back.records.live
+
+    cdef void pend(self, int64_t* row, int64_t tick, int64_t weight, int kind) noexcept nogil:
+        """Has a row fall due at a tick; the word behind its columns is written over."""
+        cdef int32_t number = -1
+        cdef uint32_t hash = 0
+        cdef int64_t* values
+        row[self.width] = tick
+        if kind == TAKEN_BACK or self.taken_back.records.live:
+            hash = keyed_hash(&self.taken_back, row)
+            number = keyed_find(&self.taken_back, row, hash)
+            if number >= 0:
+                keyed_at(&self.taken_back, number)[self.width + 1] += weight
+                return
+        if kind == TAKEN_BACK:
+            number = keyed_enter(&self.taken_back, row, hash)
+            values = self.record(TAKEN_BACK, number)
+        else:
+            number = record_new(&self.plain, (self.width + 2) * sizeof(int64_t))
+            values = self.record(PLAIN, number)
+            copy_values(values, row, self.width)
+        values[self.width + kind] = weight
+        self.link(kind, number).next = -1
+        self.note(tick, kind, number)
+
+    cdef void note(self, int64_t tick, int kind, int32_t number) noexcept nogil:
+        """Has a record found again when its tick falls due."""
         cdef Note due
         cdef int lane = 0
-        cdef int64_t* values
         due.tick = tick
-        due.number = record_new(&self.pending_rows, self.stride * sizeof(int64_t))
-        due.kind = 0
+        due.number = number
+        due.kind = kind
         while lane < RUNS and self.agenda.lanes[lane].head != NULL and self.agenda.lanes[lane].newest > tick:
             lane += 1
         if lane < RUNS:
             agenda_put(&self.agenda, lane, due)
+            return
+        if self.last >= 0 and self.last_kind == kind and 0 <= tick - self.last_tick <= MOST_LATER:
+            self.link(kind, self.last).later = <uint32_t>(tick - self.last_tick)
+            self.link(kind, self.last).next = number
         else:
-            if self.last >= 0 and 0 <= tick - self.last_tick <= MOST_LATER:
-                self.link(self.last).later = <uint32_t>(tick - self.last_tick)
-                self.link(self.last).next = due.number
-            else:
-                agenda_put(&self.agenda, -1, due)
-            self.last = due.number
-            self.last_tick = tick
-        values = self.record(due.number)
-        values[self.width] = weight
-        self.link(due.number).next = -1
-        return values
+            agenda_put(&self.agenda, -1, due)
+        self.last = number
+        self.last_kind = kind
+        self.last_tick = tick
 
     cdef void release(self, int64_t upto) noexcept nogil:
         """Writes what is pending at ticks up to this one, each tick as one change."""
         cdef int64_t tick
         cdef Note due
         cdef Link link
+        cdef int64_t* values
+        cdef int64_t* row
         while self.agenda.size and self.agenda.next_tick <= upto:
             tick = self.agenda.next_tick
             self.last = -1
             while self.agenda.size and self.agenda.next_tick == tick:
                 due = agenda_pop(&self.agenda)
                 while True:
-                    copy_values(change_row(&self.group), self.record(due.number), self.width + 1)
-                    link = self.link(due.number)[0]
-                    record_free(&self.pending_rows, self.stride * sizeof(int64_t), due.number)
+                    values = self.record(due.kind, due.number)
+                    link = self.link(due.kind, due.number)[0]
+                    if values[self.width + due.kind]:
+                        row = change_row(&self.group)
+                        copy_values(row, values, self.width)
+                        row[self.width] = values[self.width + due.kind]
+                    if due.kind == TAKEN_BACK:
+                        keyed_drop(&self.taken_back, due.number)
+                    else:
+                        record_free(&self.plain, (self.width + 2) * sizeof(int64_t), due.number)
                     due.number = link.next
                     if link.next < 0:
                         break
@@ -154,9 +199,9 @@ cdef class TimeMerge:
         cdef int column
         for column in range(self.width):
             values[column] = rows.columns[projection[column]][i] if projection[column] >= 0 else -1
-        values[self.width] = rows.weight[i]
         if rows.until[i] < FOREVER:
-            copy_values(self.pend(rows.until[i], -rows.weight[i]), values, self.width)
+            self.pend(values, rows.until[i], -rows.weight[i], PLAIN if rows.weight[i] > 0 else TAKEN_BACK)
+        values[self.width] = rows.weight[i]
 
     cdef void take_change(self, Rows* rows, const int* projection, int64_t first, int64_t last) noexcept nogil:
         """The rows of one change."""
@@ -164,7 +209,7 @@ cdef class TimeMerge:
         cdef int64_t* into = change_room(&self.group, last - first)
         cdef int64_t* values
         cdef const int64_t* given
-        cdef int column
+        cdef int column, kind
         # Column by column, as they lie; what starts later only passes through.
         for column in range(self.width):
             values = into + column
@@ -177,10 +222,11 @@ cdef class TimeMerge:
                 values[i * stride] = given[i]
         values = into
         for i in range(first, last):
+            kind = PLAIN if rows.weight[i] > 0 else TAKEN_BACK
             if rows.until[i] < FOREVER:
-                copy_values(self.pend(rows.until[i], -rows.weight[i]), values, self.width)
+                self.pend(values, rows.until[i], -rows.weight[i], kind)
             if rows.start[i] > rows.now[i]:
-                copy_values(self.pend(rows.start[i], rows.weight[i]), values, self.width)
+                self.pend(values, rows.start[i], rows.weight[i], kind)
             else:
                 if into != values:
                     copy_values(into, values, self.width)
@@ -194,7 +240,7 @@ cdef class TimeMerge:
         """Takes rows in order of change; `now` is the tick of a row's change, and no row starts before it."""
         cdef int64_t n = change.shape[0], i
         cdef int64_t* values
-        cdef int column
+        cdef int column, kind
         if columns.shape[1] != self.width:
             raise ValueError(f"expected {self.width} columns, got {columns.shape[1]}")
         if not (columns.shape[0] == now.shape[0] == start.shape[0] == until.shape[0] == weight.shape[0] == n):
@@ -202,17 +248,17 @@ cdef class TimeMerge:
         with nogil:
             for i in range(n):
                 self.begin(change[i], now[i])
-                if start[i] > now[i]:
-                    values = self.pend(start[i], weight[i])
-                else:
-                    values = change_row(&self.group)
-                    values[self.width] = weight[i]
+                values = change_row(&self.group)
                 for column in range(self.width):
                     values[column] = columns[i, column]
+                kind = PLAIN if weight[i] > 0 else TAKEN_BACK
                 if until[i] < FOREVER:
-                    values = self.pend(until[i], -weight[i])
-                    for column in range(self.width):
-                        values[column] = columns[i, column]
+                    self.pend(values, until[i], -weight[i], kind)
+                if start[i] > now[i]:
+                    self.pend(values, start[i], weight[i], kind)
+                    self.group.size -= 1
+                else:
+                    values[self.width] = weight[i]
 
     def drain(self, int64_t upto):
         """Closes the open change unless its tick is later, lets time pass to `upto` (inclusive), and gives what was written:
@@ -243,47 +289,51 @@ cdef class TimeMerge:
     @property
     def stats(self):
         return {
-            "pending": int(self.pending_rows.live),
-            "bytes": int(self.pending_rows.capacity * self.stride * <int64_t>sizeof(int64_t) + agenda_bytes(&self.agenda)),
+            "pending": int(self.pending()),
+            "bytes": int(self.plain.capacity * (self.width + 2) * <int64_t>sizeof(int64_t)
+                         + keyed_bytes(&self.taken_back) + agenda_bytes(&self.agenda)),
         }
 
     def dump(self):
         """What is pending, as columns, tick, weight; only between changes, when everything was drained."""
         if self.open or self.out.size:
             raise ValueError("drain before dumping: a change is open or output was not taken")
-        cdef int64_t n = self.pending_rows.live, at = 0, i
+        cdef int64_t n = self.pending(), at = 0, i, tick
         cdef int lane
         cdef Chunk* chunk
-        cdef int32_t first, last, number
-        cdef int64_t tick
-        numbers = np.empty((2, n), np.int64)
-        cdef int64_t[:, ::1] found = numbers
+        cdef int32_t first, last
+        cdef Note due
+        rows = np.empty((n, self.width + 1), np.int64)
+        ticks = np.empty(n, np.int64)
+        cdef int64_t[:, ::1] into = rows
+        cdef int64_t[::1] at_tick = ticks
         for lane in range(RUNS):
             chunk = self.agenda.lanes[lane].head
             first = self.agenda.lanes[lane].first
             while chunk != NULL:
                 last = <int32_t>(self.agenda.lanes[lane].last if chunk == self.agenda.lanes[lane].tail else CHUNK_NOTES)
                 for i in range(first, last):
-                    found[0, at] = chunk.notes[i].tick
-                    found[1, at] = chunk.notes[i].number
+                    self.copy_out(chunk.notes[i], &into[at, 0], &at_tick[at])
                     at += 1
                 first = 0
                 chunk = chunk.next
         for i in range(self.agenda.heap_size):
-            tick = self.agenda.heap[i].tick
-            number = self.agenda.heap[i].number
-            while number >= 0:
-                found[0, at] = tick
-                found[1, at] = number
+            due = self.agenda.heap[i]
+            while due.number >= 0:
+                self.copy_out(due, &into[at, 0], &at_tick[at])
                 at += 1
-                tick += self.link(number).later
-                number = self.link(number).next
-        rows = np.empty((n, self.width + 1), np.int64)
-        cdef int64_t[:, ::1] into = rows
-        for i in range(n):
-            memcpy(&into[i, 0], self.record(<int32_t>found[1, i]), (self.width + 1) * sizeof(int64_t))
-        order = np.lexsort((*rows.T[::-1], numbers[0]))
-        return rows[order, :self.width], numbers[0][order], rows[order, self.width]
+                due.tick += self.link(due.kind, due.number).later
+                due.number = self.link(due.kind, due.number).next
+        left = rows[:, self.width] != 0
+        rows, ticks = rows[left], ticks[left]
+        order = np.lexsort((*rows.T[::-1], ticks))
+        return rows[order, :self.width], ticks[order], rows[order, self.width]
+
+    cdef void copy_out(self, Note due, int64_t* row, int64_t* tick) noexcept nogil:
+        cdef int64_t* values = self.record(due.kind, due.number)
+        memcpy(row, values, self.width * sizeof(int64_t))
+        row[self.width] = values[self.width + due.kind]
+        tick[0] = due.tick
 
     def load(self, const int64_t[:, :] columns, const int64_t[::1] tick, const int64_t[::1] weight):
         """Takes what was dumped."""
@@ -293,6 +343,8 @@ cdef class TimeMerge:
         if columns.shape[1] != self.width or not (columns.shape[0] == tick.shape[0] == weight.shape[0]):
             raise ValueError("columns differ in number or length")
         for i in range(tick.shape[0]):
-            values = self.pend(tick[i], weight[i])
+            values = change_row(&self.group)
             for column in range(self.width):
                 values[column] = columns[i, column]
+            self.pend(values, tick[i], weight[i], TAKEN_BACK if weight[i] > 0 else PLAIN)
+            self.group.size -= 1

@@ -55,3 +55,4 @@ cdef class Closing(Reporter):
 
     cdef public PendingRows waiting
     cdef public int64_t closes_at  # the tick of the next instant; less than any tick before the first element
+    cdef public int64_t most_waiting    # rows more than these are summed up

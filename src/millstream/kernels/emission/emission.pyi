@@ -51,6 +51,7 @@ class Reporter:
 class Closing(Reporter):
     waiting: PendingRows
     closes_at: int
+    most_waiting: int
 
 class Selection(Reporter):
     def __init__(self, sign: int, seen: int, emit: Callable[[Deltas], None], t0_tick: int, on_grids: bool) -> None: ...

@@ -30,6 +30,7 @@ cdef enum:
     SURPRISE = 4                # times what any call has brought so far may come with the next
     ALWAYS_POSSIBLE = 16
     CALLED_BACK = 1 << 20
+    MOST_WAITING = 1 << 12      # rows that may wait for a window to close without being summed up
 
 cdef int64_t MOST_ROWS = <int64_t>1 << 48   # more than any memory holds
 cdef int64_t NO_TICK = -(<int64_t>1 << 62)
@@ -296,14 +297,17 @@ cdef class Closing(Reporter):
     def __cinit__(self, *args, **kwargs):
         self.waiting = PendingRows()
         self.closes_at = NO_TICK
+        self.most_waiting = MOST_WAITING
 
     cdef int take(self, Deltas deltas, int64_t upto) except -1:
         if deltas.rows.size:
             self.waiting.add(deltas)
-            if self.closes_at == NO_TICK:
-                self.sum_up()
         if self.closes_at != NO_TICK and self.closes_at <= upto:
             self.close_until(upto)
+            self.most_waiting = MOST_WAITING
+        if self.waiting.rows.size > self.most_waiting:
+            self.sum_up()
+            self.most_waiting = max(MOST_WAITING, 4 * self.waiting.rows.size)
         return 0
 
     def report(self, Deltas deltas not None, int64_t upto):
