@@ -28,9 +28,13 @@ def feed(operator, left, right):
     return dict(zip(map(tuple, out.columns.tolist()), out.weight.tolist(), strict=True))
 
 
-def join(left_width, right_width, pairs, certain, copies=(), overlap=False):
+EITHER = pytest.mark.parametrize("distinct", [(False, False), (False, True), (True, True)], ids=["all", "right", "both"])
+
+
+def join(left_width, right_width, pairs, certain, copies=(), overlap=False, distinct=(False, False)):
     width = left_width + right_width - len(pairs) + len(copies)
-    return JoinTable([Deltas(width=left_width), Deltas(width=right_width)], width, pairs, certain, copies, overlap)
+    inputs = [Deltas(width=left_width), Deltas(width=right_width)]
+    return JoinTable(inputs, width, pairs, certain, copies, overlap, distinct)
 
 
 def matcher(width, marks=None):
@@ -103,8 +107,12 @@ def test_with_overlap_a_pair_needs_a_column_bound_in_both():
     assert feed(table, {(1, NONE): 1}, {(NONE, 2): 1, (1, 2): 1, (1, NONE): 1}) == {(1, 2): 1, (1, NONE): 1}
 
 
-def joined(left, right, pairs):
+def joined(left, right, pairs, distinct=(False, False)):
     out = Counter()
+    left, right = (
+        {row: 1 for row, count in side.items() if count > 0} if once else side
+        for side, once in zip((left, right), distinct, strict=True)
+    )
     for a, n in left.items():
         for b, m in right.items():
             if all(NONE in (a[i], b[j]) or a[i] == b[j] for i, j in pairs):
@@ -150,8 +158,10 @@ def test_many_rows_come_and_go_in_every_class(certain):
 
 @pytest.mark.parametrize("certain", [True, False])
 @pytest.mark.parametrize("keys", [1, 3])
-def test_many_rows_of_few_keys_come_and_go_in_any_order(certain, keys):
-    random, table, pairs = np.random.default_rng(keys), join(2, 2, [(1, 0)], [certain]), [(1, 0)]
+@EITHER
+def test_many_rows_of_few_keys_come_and_go_in_any_order(certain, keys, distinct):
+    random, pairs = np.random.default_rng(keys), [(1, 0)]
+    table = join(2, 2, pairs, [certain], distinct=distinct)
     held, before = (Counter(), Counter()), Counter()
     for share in (0.1, 0.2, 0.5, 0.9, 0.2, 0.8, 1.0):
         changes = []
@@ -167,7 +177,7 @@ def test_many_rows_of_few_keys_come_and_go_in_any_order(certain, keys):
             held[side].update(change)
             changes.append({row: weight for row, weight in change.items() if weight})
         held = tuple(Counter({row: n for row, n in side.items() if n}) for side in held)
-        after = joined(*held, pairs)
+        after = joined(*held, pairs, distinct)
         out = feed(table, *changes)
         assert out == {row: after[row] - before[row] for row in before | after if after[row] != before[row]}
         assert (table.stats["left"], table.stats["right"]) == tuple(map(len, held))
@@ -175,8 +185,10 @@ def test_many_rows_of_few_keys_come_and_go_in_any_order(certain, keys):
 
 
 @pytest.mark.parametrize("certain", [True, False])
-def test_rows_that_are_replaced_by_others_of_their_key(certain):
-    random, table, pairs = np.random.default_rng(3), join(2, 2, [(0, 0)], [certain]), [(0, 0)]
+@EITHER
+def test_rows_that_are_replaced_by_others_of_their_key(certain, distinct):
+    random, pairs = np.random.default_rng(3), [(0, 0)]
+    table = join(2, 2, pairs, [certain], distinct=distinct)
     held, before = (Counter(), Counter()), Counter()
     for _ in range(40):
         changes = []
@@ -196,7 +208,7 @@ def test_rows_that_are_replaced_by_others_of_their_key(certain):
             held[side].update(change)
             changes.append({row: weight for row, weight in sorted(change.items()) if weight})
         held = tuple(Counter({row: n for row, n in side.items() if n}) for side in held)
-        after = joined(*held, pairs)
+        after = joined(*held, pairs, distinct)
         out = feed(table, *changes)
         assert out == {row: after[row] - before[row] for row in before | after if after[row] != before[row]}
         assert (table.stats["left"], table.stats["right"]) == tuple(map(len, held))

@@ -69,6 +69,7 @@ cdef struct Side:
     int width
     int certain                 # shared columns that are certain: the first of them
     int shared
+    bint once                   # whether equal rows count as one
     int* places                 # of the shared columns in its rows
     int64_t* row                # the row being taken
     int64_t* key                # its values for the key of all that is bound in it
@@ -299,11 +300,19 @@ cdef inline void row_leave(Side* side, RowClass* rows, int32_t number, uint32_t 
     record_free(&rows.rows.records, rows.rows.stride * sizeof(int64_t), number)
 
 
-cdef inline void side_add(Side* side, uint64_t mask, uint32_t hash, int64_t weight) noexcept nogil:
-    """Adds to the count of the row being taken, whose key is read and has this hash; a row that counts zero is gone."""
+cdef inline int64_t times(const Side* side, int64_t count) noexcept nogil:
+    """How often a row is there for others that came so many times."""
+    return count > 0 if side.once else count
+
+
+cdef inline int64_t side_add(Side* side, uint64_t mask, uint32_t hash, int64_t weight) noexcept nogil:
+    """Adds to the count of the row being taken, whose key is read and has this hash; a row that counts zero is gone.
+
+    Gives how much more often it is there for others."""
     cdef RowClass* rows = side_class(side, mask)
     cdef int32_t number = chain_find(rows, &rows.keys[0], side.key, hash), before = -1
     cdef int64_t* count
+    cdef int64_t was = 0
     cdef int walked = 0
     while number >= 0 and walked < NEAR_ROWS and not words_equal(keyed_at(&rows.rows, number), side.row, side.width):
         before = number
@@ -313,11 +322,13 @@ cdef inline void side_add(Side* side, uint64_t mask, uint32_t hash, int64_t weig
         number = keyed_find(&rows.rows, side.row, words_hash(side.row, side.width))
     if number < 0:
         row_enter(side, rows, before, hash, weight, walked == NEAR_ROWS)
-        return
-    count = keyed_at(&rows.rows, number) + side.width + COUNT
-    count[0] += weight
-    if count[0] == 0:
-        row_leave(side, rows, number, hash)
+    else:
+        count = keyed_at(&rows.rows, number) + side.width + COUNT
+        was = count[0]
+        count[0] += weight
+        if count[0] == 0:
+            row_leave(side, rows, number, hash)
+    return times(side, was + weight) - times(side, was)
 
 
 cdef inline int64_t* only_row(Side* side, uint64_t mask, uint32_t hash) noexcept nogil:

@@ -17,6 +17,7 @@ class JoinTable(Operator):
         certain: Sequence[bool],
         copies: Sequence[int] = (),
         overlap: bool = False,
+        distinct: tuple[bool, bool] = (False, False),
     ) -> None: ...
     @property
     def stats(self) -> JoinStats: ...

@@ -2,11 +2,12 @@
 
 Rows match as SPARQL's solutions do: where both have a value for a shared column the values are equal (-1: none). How rows
 are found is said in chains.pxd. A row that goes as another with its key comes, as rows of groups do, is replaced where it
-stands: both are joined with what is found once. A row of the result has the left row's columns, completed where the right row has a value
-and the left one has not, then the right row's columns that are not shared, then copies of left columns as they were. Its
-weight is the product of the two.
+stands: both are joined with what is found once. A row of the result has the left row's columns, completed where the right
+row has a value and the left one has not, then the right row's columns that are not shared, then copies of left columns as
+they were. Its weight is the product of the two.
 
-With `overlap` rows only match if both have a value in a shared column that is not certain.
+With `overlap` rows only match if both have a value in a shared column that is not certain. A side that is `distinct` has
+each of its rows once, however often it came.
 """
 
 import cython
@@ -22,7 +23,7 @@ from millstream.kernels.flow.deltas cimport check_widths
 from millstream.kernels.flow.two_sided cimport LEFT, RIGHT, TwoSided, same_change
 from millstream.kernels.relations.chains cimport (
     COUNT, NEXT_ROW, RowClass, Side, bound_columns, chain_find, class_key, link_of, look_ahead, only_row, read_key, side_add,
-    side_bytes, side_close, side_open, side_size,
+    side_bytes, side_close, side_open, side_size, times,
 )
 
 cdef enum:
@@ -42,7 +43,8 @@ cdef class JoinTable(TwoSided):
     cdef int64_t* replaced      # the row that goes as the one being taken comes
     cdef int64_t taken[2]       # by side, the row that was taken with the one before it, else -1
 
-    def __cinit__(self, inputs, int width, pairs, certain, copies=(), bint overlap=False):
+    def __cinit__(self, inputs, int width, pairs, certain, copies=(), bint overlap=False,
+                  distinct=(False, False)):
         cdef int left_width = self.left.rows.width, right_width = self.right.rows.width
         pairs = sorted_by_certainty(left_width, right_width, pairs, certain)
         rest = sorted(set(range(right_width)) - {right for _, right in pairs})
@@ -52,6 +54,7 @@ cdef class JoinTable(TwoSided):
         self.overlap = overlap
         side_open(&self.sides[LEFT], left_width, sure, len(pairs))
         side_open(&self.sides[RIGHT], right_width, sure, len(pairs))
+        self.sides[LEFT].once, self.sides[RIGHT].once = distinct
         for i, (left, right) in enumerate(pairs):
             self.sides[LEFT].places[i] = left
             self.sides[RIGHT].places[i] = right
@@ -110,6 +113,7 @@ cdef class JoinTable(TwoSided):
         cdef int key = 0
         cdef int32_t number, following
         cdef int64_t* found
+        cdef int64_t made
         if complete:
             key = class_key(other, rows, mask & rows.mask)
             wanted = side.other_key
@@ -120,9 +124,10 @@ cdef class JoinTable(TwoSided):
             following = link_of(rows, number, key)[NEXT_ROW]
             if following >= 0:
                 prefetch(keyed_at(&rows.rows, following))
-            self.put_both(which, side.row, found, complete, weight * found[other.width + COUNT])
+            made = weight * times(other, found[other.width + COUNT])
+            self.put_both(which, side.row, found, complete, made)
             if replaces:
-                self.put_both(which, self.replaced, found, complete, -weight * found[other.width + COUNT])
+                self.put_both(which, self.replaced, found, complete, -made)
             number = following
 
     cdef bint replace(self, int which, const Written* given, int64_t row, uint64_t mask, uint32_t hash) noexcept nogil:
@@ -172,9 +177,11 @@ cdef class JoinTable(TwoSided):
         hash = read_key(side.key, side, side.row, mask)
         replaces = self.replace(which, given, row, mask, hash)
         if replaces:
-            weight = weight if weight > 0 else -weight
+            weight = times(side, weight if weight > 0 else -weight)
         else:
-            side_add(side, mask, hash, weight)
+            weight = side_add(side, mask, hash, weight)
+            if weight == 0:
+                return 0
         for i in range(other.class_count):
             rows = &other.classes[i]
             if rows.rows.records.live == 0 or (self.overlap and mask & rows.mask == 0):

@@ -99,6 +99,7 @@ def _join(node: n.Join, inputs: Sequence[Deltas]) -> Operator:
         [left.index(v) for _, v in node.copies],
         # As MINUS wants it, a pair counts only if both bind a variable in common other than those given to both.
         bool(node.overlap) and all(v in given for v in shared if v in certain),
+        (isinstance(node.left, n.Distinct), isinstance(node.right, n.Distinct)),
     )
 
 

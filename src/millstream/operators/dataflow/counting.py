@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from millstream.language.printer import Printer
 from millstream.operators.dataflow.layout import Root, Step, steps_below
 from millstream.plan.explain.counts import CountedPlan, Counts
-from millstream.plan.nodes import Node, Ordered, Solutions
+from millstream.plan.nodes import Distinct, Node, Ordered, Solutions
 
 if TYPE_CHECKING:
     from millstream.operators.dataflow.dataflow import Dataflow
@@ -26,7 +26,7 @@ def counted_plan(flow: Dataflow, root: Root, printer: Printer, now: int) -> Coun
         return steps.get(node, root.step)
 
     def counts_of(node: Node) -> Counts | None:
-        if node in inside:
+        if node in inside or (isinstance(node, Distinct) and node not in steps):
             return None
         changes, kept, micros = flow.counts(step_of(node), now)
         return Counts(changes) if isinstance(node, Ordered) else Counts(changes, kept, micros)

@@ -1,5 +1,7 @@
 """Which operators run a plan: one for each node, and one for nodes that look at single rows and follow each other.
 
+What is only made distinct to be joined needs none.
+
 Equal steps are one object, as equal nodes are, so plans that have parts in common show it: what one of them runs already,
 another one need not run again. A step is a function of its own plan; what else is running makes no difference to it.
 """
@@ -16,7 +18,7 @@ from millstream.operators.rowwise import RowNode
 from millstream.operators.ticks import Deltas
 from millstream.plan.conjunction import MergedSource, Source, WindowSource
 from millstream.plan.hash_consing import HashConsed
-from millstream.plan.nodes import Node, Ordered, Quads, Solutions, in_order, inputs_of
+from millstream.plan.nodes import Distinct, Join, Node, Ordered, Quads, Solutions, in_order, inputs_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,10 +94,16 @@ def step_of(root: Node, era: int = 0) -> Step:
     for node in nodes:
         if node not in inside:
             chain = chains.get(node, ())
-            inputs = inputs_of(chain[0] if chain else node)
+            inputs = _inputs_of(chain[0] if chain else node)
             since = era if isinstance(node, Solutions) and has_windows(node) else 0
             steps[node] = Step(node, tuple(chain), tuple(steps[i] for i in inputs), since)
     return steps[root]
+
+
+def _inputs_of(node: Node) -> list[Node]:
+    """What an operator reads: a join counts its rows, and so makes them distinct itself."""
+    inputs = inputs_of(node)
+    return [i.input if isinstance(node, Join) and isinstance(i, Distinct) else i for i in inputs]
 
 
 def steps_below(root: Step, known: Container[Step] = ()) -> list[Step]:
