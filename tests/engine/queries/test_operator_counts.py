@@ -140,6 +140,19 @@ def test_what_is_done_in_one_pass_is_one_operator() -> None:
     assert [line.split()[-1] for line in lines if "filter ?v > 1" in line][-1] == "↑"
 
 
+def test_a_join_makes_rows_distinct_itself() -> None:
+    engine = Engine()
+    query = engine.register(
+        PREFIX + "* { STREAM :s [ALL] { ?x :p ?y } { SELECT DISTINCT ?y { STREAM :s [ALL] { ?z :p ?y } } } }"
+    )
+    engine.push(S, nt("a p b", "c p b", "d p e"), at_ms=0)
+    join = find(query, "join on")
+    assert (join.changes, join.stored, [part.changes for part in join.inputs]) == (3, 5, [3, 3])
+    assert not any(operator.label.startswith("distinct") for operator in join)
+    lines = query.explain(counts=True).splitlines()
+    assert [line.split()[-1] for line in lines if "distinct: a count" in line] == ["↑"]
+
+
 TREE = """
 runs as                                                 changes  stored
   columns ?y ?n                                           2,399

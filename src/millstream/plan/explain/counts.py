@@ -74,7 +74,12 @@ class CountedPlan:
     def _of(self, node: n.Node) -> tuple[Branch, OperatorCounts]:
         """A node as lines of the drawing, and as an operator."""
         label, is_first = self._tree.enter(node)
-        counts = self._counts_of(node) or Counts(0)
+        counts = self._counts_of(node)
+        if counts is None:
+            # The operator above does it, as a join does that makes its rows distinct.
+            self._lines.append(None)
+            drawn, read = self._of(n.inputs_of(node)[0])
+            return Branch(label, [drawn]), read
         if not is_first or node in self._told:
             # What it keeps and its time are told once.
             self._lines.append(Counts(counts.changes))
