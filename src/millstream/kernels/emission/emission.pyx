@@ -30,7 +30,8 @@ cdef enum:
     SURPRISE = 4                # times what any call has brought so far may come with the next
     ALWAYS_POSSIBLE = 16
     CALLED_BACK = 1 << 20
-    MOST_WAITING = 1 << 12      # rows that may wait for a window to close without being summed up
+    MOST_WAITING = 2000         # rows that may wait for a window to close without being summed up: with a few columns, less
+                                # memory than malloc maps anew every time
 
 cdef int64_t MOST_ROWS = <int64_t>1 << 48   # more than any memory holds
 cdef int64_t NO_TICK = -(<int64_t>1 << 62)
