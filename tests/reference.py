@@ -22,7 +22,8 @@ Where pyoxigraph departs from the recommendation, the recommendation wins; tests
 - it has the blank nodes of patterns in solutions, so that COUNT(DISTINCT *) counts more of them;
 - it joins no value that BIND gives inside of GRAPH ?g for ?g itself;
 - it has no path of length zero from or to a term that is not in the graph (section 18.4: `:a :p* ?x` always has :a);
-- it gives `:a :p+ :b` inside of GRAPH ?g once for each last step of such a path, where the recommendation has it once.
+- it gives `:a :p+ :b` inside of GRAPH ?g once for each last step of such a path, where the recommendation has it once;
+- it orders literals that no operator compares ("" and 1, "n" and true) by their texts, which section 15.1 leaves open.
 """
 
 from __future__ import annotations

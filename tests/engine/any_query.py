@@ -246,6 +246,10 @@ class Author(Writer):
         if function == "COUNT":
             # An error anywhere makes the outside engine give no count.
             operand = f"COALESCE({operand}, 7)"
+        elif function in ("MIN", "MAX"):
+            # It has an order of its own for literals that no operator compares.
+            others = f"IF(isLiteral({operand}) && !isNumeric({operand}), 7, {operand})"
+            operand = f"STR({operand})" if self.chance(3) else others
         separator = '; SEPARATOR = "|"' if function == "GROUP_CONCAT" and self.chance(2) else ""
         return f"{function}({distinct}{operand}{separator})"
 
