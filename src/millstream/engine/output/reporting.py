@@ -107,7 +107,6 @@ class CloseReporter(Closing):
         self._t0_ms = t0_ms
         self.waiting = PendingRows(width=width)
         self._dictionary = dictionary
-        self._width = width
         self.answers = AnswerSet(width)
         self._instant_ms: int | None = None
 
@@ -213,9 +212,7 @@ class CloseReporter(Closing):
 
     def sum_up(self) -> None:
         """All that waits does so for one instant, or for the first element: only what it comes to matters."""
-        rows = summed(self._width, self.waiting).at(int(self.waiting.tick[-1]))
-        self.waiting.drop(self._dictionary)
-        self.waiting.add(rows)
+        self.waiting.sum_up(self._dictionary)
 
     def _following(self, at_ms: int, upto: int) -> int:
         """The next instant worth looking at: nothing is emitted at one that changes nothing and has no answers."""

@@ -2,7 +2,9 @@
 
 from libc.stdint cimport int64_t
 
+from millstream.kernels.dictionary.dictionary cimport Dictionary
 from millstream.kernels.emission.answer_set cimport AnswerSet
+from millstream.kernels.flow.change_rows cimport ChangeRows
 from millstream.kernels.flow.deltas cimport Deltas
 
 
@@ -10,8 +12,10 @@ cdef class PendingRows(Deltas):
     """Rows that wait for somebody, in order."""
 
     cdef int64_t held           # the terms of so many rows are held
+    cdef ChangeRows group       # while rows are summed up
 
     cpdef int add(self, Deltas rows) except -1
+    cdef int release(self, Dictionary dictionary, int64_t count) except -1
 
 
 cdef class Pending:

@@ -15,7 +15,8 @@ cimport numpy as cnp
 from millstream.kernels.dictionary.dictionary cimport Dictionary
 from millstream.kernels.emission.answer_set cimport AnswerSet
 from millstream.kernels.flow.change_rows cimport (
-    MORE_COLUMNS, TICK, WEIGHT, ChangeRows, Written, change_close, change_open, change_row, change_write, written_shrink,
+    MORE_COLUMNS, TICK, WEIGHT, ChangeRows, Written, change_close, change_open, change_row, change_take, change_write,
+    written_shrink,
 )
 from millstream.kernels.flow.deltas cimport Deltas
 
@@ -351,6 +352,9 @@ cdef class PendingRows(Deltas):
     So what is taken soon costs nothing, and what is never taken does not keep the dictionary from forgetting other terms.
     """
 
+    def __dealloc__(self):
+        change_close(&self.group)
+
     cpdef int add(self, Deltas rows) except -1:
         """Rows that come after all others."""
         if rows is None or rows.rows.width != self.rows.width:
@@ -387,17 +391,37 @@ cdef class PendingRows(Deltas):
             dictionary.hold_all(self.rows.columns[place] + self.held, self.rows.size - self.held, 1)
         self.held = self.rows.size
 
-    def drop(self, Dictionary dictionary not None, int64_t count=-1):
-        """Lets the first rows go, or all, and gives how many; terms can still be read until the next housekeeping."""
-        cdef int64_t released
+    def sum_up(self, Dictionary dictionary not None):
+        """Makes one change of all rows, at the time of the last. It lies in memory that is there already: there may be many."""
+        cdef int64_t tick, i
+        if self.rows.size == 0:
+            return
+        tick = self.ticks()[self.rows.size - 1]
+        if self.group.capacity == 0:
+            change_open(&self.group, self.rows.width)
+        for i in range(self.rows.size):
+            change_take(&self.group, &self.rows, i)
+        self.release(dictionary, self.rows.size)
+        self.rows.size = 0
+        change_write(&self.group, &self.rows, tick, 0)
+
+    cdef int release(self, Dictionary dictionary, int64_t count) except -1:
+        """Keeps the terms of the first rows no longer."""
+        cdef int64_t released = min(count, self.held)
         cdef int place
-        count = self.rows.size if count < 0 else min(count, self.rows.size)
-        released = min(count, self.held)
         for place in range(self.rows.width if released else 0):
             dictionary.release_all(self.rows.columns[place], released, 1, NO_TICK)
         self.held -= released
+        return 0
+
+    def drop(self, Dictionary dictionary not None, int64_t count=-1):
+        """Lets the first rows go, or all, and gives how many; terms can still be read until the next housekeeping."""
+        cdef int place
+        count = self.rows.size if count < 0 else min(count, self.rows.size)
+        self.release(dictionary, count)
         self.rows.size -= count
         if self.rows.size == 0:
+            change_close(&self.group)
             if self.rows.capacity > SMALL:
                 written_shrink(&self.rows)
         elif count:
