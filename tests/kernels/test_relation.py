@@ -380,6 +380,26 @@ def test_rows_of_many_keys_turn_as_their_keys_are_matched():
         assert by_key.stats["keys"] == len({r[1] for r in rows} | {k[0] for k in keys})
 
 
+def test_many_rows_turn_as_they_are_matched():
+    counter, random = matcher(2), np.random.default_rng(3)
+    held, shown = (Counter(), Counter()), Counter()
+    for step in range(40):
+        changes = []
+        for side in held:
+            if step < 20:
+                change = Counter(map(tuple, random.integers(0, 100, (600, 2)).tolist()))
+            else:
+                change = Counter({row: -side[row] for row in list(side)[:500]})
+            side.update(change)
+            changes.append({row: n for row, n in change.items() if n})
+        held = tuple(+side for side in held)
+        shown.update(feed(counter, *changes))
+        assert +shown == Counter({row: n for row, n in held[0].items() if not held[1][row]})
+        assert min(shown.values(), default=0) >= 0
+        assert counter.stats["rows"] == len(held[0] | held[1])
+    assert counter.stats["rows"] == 0
+
+
 def test_a_key_is_columns_of_the_row():
     for key in ([2], [-1]):
         with pytest.raises(ValueError, match="a key is columns of a row of 2"):

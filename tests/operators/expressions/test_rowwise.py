@@ -383,6 +383,30 @@ def test_quotients_that_come_and_go_are_as_each_of_them() -> None:
     assert applied(chain, batches) == model(chain, counted)
 
 
+def test_a_quotient_whose_term_was_forgotten_is_calculated_again() -> None:
+    dictionary = Dictionary()
+    steps = [(Operation.COLUMN, 0), (Operation.COLUMN, 1), (Operation.DIVIDE, 0), (Operation.STORE, -1)]
+    program = RowProgram(dictionary, 2, steps, [2])
+    pairs = [(n, m) for n in range(1, 30) for m in (3, 7, 9)]
+    given = [[dictionary.encode_one(str(typed(str(n), "integer"))) for n in pair] for pair in pairs]
+
+    def quotients() -> tuple[list[int], list[str]]:
+        ids = program.run(np.array(given, np.int64))[0][:, 0]
+        return ids.tolist(), dictionary.decode(np.ascontiguousarray(ids)).to_pylist()
+
+    first, spelled = quotients()
+    assert quotients() == (first, spelled)
+    for number in range(5):
+        dictionary.forget_before(number + 1)
+        dictionary.settle()
+        # Others take the numbers of forgotten terms.
+        for other in range(200):
+            dictionary.encode_one(f'"other {number} {other}"')
+        again, texts = quotients()
+        assert texts == spelled
+    assert set(again) != set(first)
+
+
 FLOATS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),
     st.integers(-1074, 1023).map(lambda n: 2.0**n),

@@ -1,17 +1,13 @@
 """What accumulators are, and what they see of a table of groups: the batch that is being applied (layout in groups.pyx)."""
 
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int64_t
 
 from millstream.kernels.aggregates.distinct cimport DistinctTuples
 from millstream.kernels.aggregates.term_references cimport TermReferences
 from millstream.kernels.containers.growing cimport Growing
-from millstream.kernels.containers.keyed cimport Keyed
+from millstream.kernels.containers.keyed cimport Keyed, LookAhead
 from millstream.kernels.flow.change_rows cimport Written
 from millstream.kernels.flow.deltas cimport Deltas, Operator
-
-
-cdef enum:
-    AHEAD = 16                  # rows whose groups are looked for before they are asked for; a power of two
 
 
 cdef struct Change:
@@ -38,8 +34,7 @@ cdef class GroupTable(Operator):
     cdef int results_width
     cdef Growing places
     cdef Growing row            # the key of a row that comes, and a row that is written
-    cdef bint looks_ahead
-    cdef uint32_t hashes[AHEAD]
+    cdef LookAhead ahead
     cdef int64_t stamp
     # The batch.
     cdef int64_t row_count
@@ -61,7 +56,7 @@ cdef class GroupTable(Operator):
     cdef int64_t slot_count(self) noexcept nogil
     cdef void make_room(self, int64_t rows) noexcept nogil
     cdef void read_key(self, int64_t row) noexcept nogil
-    cdef void look_ahead(self, int64_t row) noexcept nogil
+    cdef void show_ahead(self, int64_t row) noexcept nogil
     cdef int64_t group_of(self, int64_t row) noexcept nogil
     cdef bint enter_rows(self) noexcept nogil
     cdef void touch(self, int64_t slot) noexcept nogil

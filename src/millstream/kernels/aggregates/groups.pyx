@@ -26,9 +26,10 @@ from libc.string cimport memcpy
 from millstream.kernels.aggregates.distinct cimport DistinctTuples
 from millstream.kernels.aggregates.term_references cimport TermReferences
 from millstream.kernels.containers.growing cimport growing_close, growing_room
-from millstream.kernels.containers.hash_index cimport is_far, prefetch, prefetch_slot
+from millstream.kernels.containers.hash_index cimport prefetch
 from millstream.kernels.containers.keyed cimport (
-    keyed_at, keyed_bytes, keyed_close, keyed_drop, keyed_get, keyed_hash, keyed_open,
+    AHEAD, SOON, ahead_begin, ahead_fetch, ahead_hash, ahead_show, keyed_at, keyed_bytes, keyed_close, keyed_drop, keyed_get,
+    keyed_hash, keyed_open,
 )
 from millstream.kernels.flow.change_rows cimport CHANGE, TICK, WEIGHT, write_row
 from millstream.kernels.flow.deltas cimport Operator, check_widths
@@ -137,26 +138,21 @@ cdef class GroupTable(Operator):
         for i in range(self.groups.width):
             key[i] = self.rows.columns[places[i]][row]
 
-    cdef void look_ahead(self, int64_t row) noexcept nogil:
-        """Hashes the key of a row that comes soon, and fetches where its group is found."""
+    cdef void show_ahead(self, int64_t row) noexcept nogil:
         self.read_key(row)
-        self.hashes[row & (AHEAD - 1)] = keyed_hash(&self.groups, <int64_t*>self.row.data)
-        prefetch_slot(&self.groups.index, self.hashes[row & (AHEAD - 1)])
+        ahead_show(&self.ahead, &self.groups, <int64_t*>self.row.data, row)
 
     cdef int64_t group_of(self, int64_t row) noexcept nogil:
         """The slot of a row's group; rows are asked for in order."""
         cdef uint32_t hash
-        cdef uint64_t near
-        if not self.looks_ahead:
+        if not self.ahead.on:
             self.read_key(row)
             return keyed_get(&self.groups, <int64_t*>self.row.data, keyed_hash(&self.groups, <int64_t*>self.row.data))
-        hash = self.hashes[row & (AHEAD - 1)]
+        hash = ahead_hash(&self.ahead, row)
         if row + AHEAD < self.rows.size:
-            self.look_ahead(row + AHEAD)
-        if row + AHEAD // 2 < self.rows.size:
-            near = self.groups.index.slots[self.hashes[(row + AHEAD // 2) & (AHEAD - 1)] & self.groups.index.mask]
-            if near:
-                prefetch(keyed_at(&self.groups, <uint32_t>near - 1))
+            self.show_ahead(row + AHEAD)
+        if row + SOON < self.rows.size:
+            ahead_fetch(&self.ahead, &self.groups, row + SOON)
         self.read_key(row)
         return keyed_get(&self.groups, <int64_t*>self.row.data, hash)
 
@@ -191,9 +187,9 @@ cdef class GroupTable(Operator):
         cdef int64_t* weights = self.rows.columns[self.rows.width + WEIGHT]
         cdef bint sound = True
         self.make_room(n)
-        self.looks_ahead = is_far(&self.groups.index)
-        for i in range(min(n, <int64_t>AHEAD) if self.looks_ahead else 0):
-            self.look_ahead(i)
+        ahead_begin(&self.ahead, &self.groups)
+        for i in range(min(n, <int64_t>AHEAD) if self.ahead.on else 0):
+            self.show_ahead(i)
         for i in range(n):
             slot = self.group_of(i)
             self.slots[i] = slot
@@ -277,8 +273,8 @@ cdef class GroupTable(Operator):
         for event in range(self.event_count):
             while at.event_end <= event:
                 at += 1
-            if self.looks_ahead and event + AHEAD < self.event_count:
-                prefetch(keyed_at(&self.groups, self.event_slots[event + AHEAD]))
+            if self.ahead.on and event + SOON < self.event_count:
+                prefetch(keyed_at(&self.groups, self.event_slots[event + SOON]))
             group = keyed_at(&self.groups, self.event_slots[event]) + self.groups.width
             before, after = group[SHOWN] != 0, self.groups.width == 0 or self.event_rows[event] > 0
             if before == after and (not after or not self.differs(event)):

@@ -24,8 +24,9 @@ from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcpy
 
 from millstream.kernels.containers.agenda cimport (
-    CHUNK_NOTES, FOREVER, Chunk, Note, agenda_bytes, agenda_close, agenda_open, agenda_pop, agenda_put,
+    CHUNK_NOTES, FOREVER, Chunk, Note, agenda_bytes, agenda_close, agenda_open, agenda_pop, agenda_put, agenda_soon,
 )
+from millstream.kernels.containers.hash_index cimport prefetch
 from millstream.kernels.containers.keyed cimport (
     keyed_at, keyed_bytes, keyed_close, keyed_drop, keyed_enter, keyed_find, keyed_hash, keyed_open,
 )
@@ -137,6 +138,7 @@ cdef class TimeMerge:
         """Writes what is pending at ticks up to this one, each tick as one change."""
         cdef int64_t tick
         cdef Note due
+        cdef const Note* soon
         cdef Link link
         cdef int64_t* values
         cdef int64_t* row
@@ -144,6 +146,9 @@ cdef class TimeMerge:
             tick = self.agenda.next_tick
             self.last = -1
             while self.agenda.size and self.agenda.next_tick == tick:
+                soon = agenda_soon(&self.agenda)
+                if soon != NULL:
+                    prefetch(self.record(soon.kind, soon.number))
                 due = agenda_pop(&self.agenda)
                 while True:
                     values = self.record(due.kind, due.number)

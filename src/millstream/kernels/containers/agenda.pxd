@@ -14,6 +14,7 @@ from millstream.kernels.containers.memory cimport block_free, block_new, block_r
 cdef enum:
     CHUNK_NOTES = 255
     LANES = 64
+    SOON = 8                    # notes ahead
 
 cdef extern from *:
     """
@@ -160,6 +161,19 @@ cdef inline Note queue_pop(Agenda* agenda, Queue* queue) noexcept nogil:
             free(chunk)
             agenda.chunk_count -= 1
     return note
+
+
+cdef inline const Note* agenda_soon(const Agenda* agenda) noexcept nogil:
+    """A note some places behind the earliest one, for who fetches what it speaks of; NULL if none is at hand."""
+    cdef const Queue* queue
+    cdef int32_t place
+    if agenda.next_lane < 0:
+        return NULL
+    queue = &agenda.lanes[agenda.next_lane]
+    place = queue.first + SOON
+    if place >= (queue.last if queue.head == queue.tail else CHUNK_NOTES):
+        return NULL
+    return &queue.head.notes[place]
 
 
 cdef inline void agenda_put(Agenda* agenda, int lane, Note note) noexcept nogil:

@@ -4,17 +4,24 @@
 
 A record has one number while it is in the table; numbers are used again. A new record has zeros behind its key. The last
 four bytes of a free one have the number of the next.
+
+Who asks for many keys in order looks ahead: what a key will touch is fetched from memory while those before it are served.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from millstream.kernels.containers.hash_index cimport (
-    Index, Probe, index_add, index_bytes, index_close, index_drop, index_open, index_put, prefetch, probe,
-    probe_next, words_equal, words_hash,
+    Index, Probe, index_add, index_bytes, index_close, index_drop, index_open, index_put, is_far, prefetch, prefetch_slot,
+    probe, probe_next, words_equal, words_hash,
 )
 from millstream.kernels.containers.memory cimport block_free, block_new
 from millstream.kernels.containers.records cimport Records, record_free, record_new, record_next
+
+
+cdef enum:
+    AHEAD = 16                  # places ahead: where a key is looked for is fetched; a power of two
+    SOON = 8                    # places ahead: the record that was found there is
 
 
 cdef struct Keyed:
@@ -22,6 +29,11 @@ cdef struct Keyed:
     int64_t stride              # words a record
     Records records
     Index index
+
+
+cdef struct LookAhead:
+    bint on
+    uint32_t hashes[AHEAD]      # of the keys that come, by place
 
 
 cdef inline void keyed_open(Keyed* table, int width, int64_t kept) noexcept nogil:
@@ -117,3 +129,30 @@ cdef inline void keyed_widen(Keyed* table) noexcept nogil:
         block_free(table.records.data, table.records.capacity * stride * sizeof(int64_t))
     table.records.data = <char*>data
     table.stride += 1
+
+
+# Looking ahead
+
+cdef inline void ahead_begin(LookAhead* ahead, const Keyed* table) noexcept nogil:
+    """Looks ahead if the table is so large that it is worth while. Then the first AHEAD keys are to be shown."""
+    ahead.on = is_far(&table.index)
+
+
+cdef inline void ahead_show(LookAhead* ahead, Keyed* table, const int64_t* key, int64_t place) noexcept nogil:
+    """The key at a place is asked for soon."""
+    cdef uint32_t hash = keyed_hash(table, key)
+    ahead.hashes[place & (AHEAD - 1)] = hash
+    prefetch_slot(&table.index, hash)
+
+
+cdef inline uint32_t ahead_hash(const LookAhead* ahead, int64_t place) noexcept nogil:
+    """The hash of the key that was shown."""
+    return ahead.hashes[place & (AHEAD - 1)]
+
+
+cdef inline int32_t ahead_fetch(const LookAhead* ahead, Keyed* table, int64_t place) noexcept nogil:
+    """Fetches the record that stands where the key at a place is looked for; its number, -1 without one."""
+    cdef uint64_t slot = table.index.slots[ahead_hash(ahead, place) & table.index.mask]
+    if slot:
+        prefetch(keyed_at(table, <uint32_t>slot - 1))
+    return <int32_t>(<uint32_t>slot - 1)

@@ -30,19 +30,20 @@ cdef class Dictionary(Store):
     cdef int64_t line_room
     cdef Made *made         # recent ones; NULL without any
 
+    cdef inline bint is_still(self, int64_t term_id, uint32_t hash) noexcept nogil:
+        """Whether an id that was given out for a term with this hash names it still. If so, that is as good as `intern`."""
+        cdef Slot *slot = self.slot_of(term_id)
+        if slot == NULL or slot.hash != hash:
+            return False
+        return not self.is_forgettable(slot) or self.pend(<uint32_t>number_of(term_id), slot)
+
     cdef inline int64_t made_id(self, uint64_t low, uint64_t high, int form) noexcept nogil:
         """The id of a number that was computed not long ago and has one still, else -1. As good as `intern`."""
         cdef Made *made
-        cdef Slot *slot
         if self.made == NULL:
             return -1
         made = self.made + made_place(low, high, form)
-        if made.low != low or made.high != high or made.form != form:
-            return -1
-        slot = self.slot_of(made.id)
-        if slot == NULL or slot.hash != made.hash:
-            return -1
-        if self.is_forgettable(slot) and not self.pend(<uint32_t>number_of(made.id), slot):
+        if made.low != low or made.high != high or made.form != form or not self.is_still(made.id, made.hash):
             return -1
         return made.id
 

@@ -90,23 +90,35 @@ cdef inline int64_t spell_number(uint8_t* out, int128 value, int scale, bint dec
     return out + 45 - start
 
 
-cdef inline int64_t number_id(Dictionary dictionary, int128 value, int scale, bint decimal) except -1:
-    """The id of value / 10^scale as a decimal, or as an integer, which it is then; the scale is at most 18."""
+cdef inline int64_t shortened_id(int128* value, int* scale, bint decimal) noexcept nogil:
+    """Takes superfluous zeros away; the id that the number is in then, -1 without one."""
+    strip_zeros(value, scale)
+    return inlined_id(<int64_t>value[0], scale[0], decimal) if fits_word(value[0]) else -1
+
+
+cdef inline int64_t new_number_id(Dictionary dictionary, int128 value, int scale, bint decimal) except -1:
+    """As number_id, of a number that is most likely met for the first time, or remembered by who asks."""
     cdef uint8_t spelled[SPELLED_BYTES]
-    cdef int64_t term_id
-    strip_zeros(&value, &scale)
-    if fits_word(value):
-        term_id = inlined_id(<int64_t>value, scale, decimal)
-        if term_id >= 0:
-            return term_id
-    # What goes was computed when it came: most numbers are met twice at least.
-    term_id = dictionary.made_id(<uint64_t>value, <uint64_t>(value >> 64), 2 * scale + decimal)
+    cdef int64_t term_id = shortened_id(&value, &scale, decimal)
     if term_id >= 0:
         return term_id
     # As it is spelled here, it is canonical.
     term_id = dictionary.intern(spelled, spell_number(spelled, value, scale, decimal), TYPED)
     if term_id < 0:
         raise MemoryError
+    return term_id
+
+
+cdef inline int64_t number_id(Dictionary dictionary, int128 value, int scale, bint decimal) except -1:
+    """The id of value / 10^scale as a decimal, or as an integer, which it is then; the scale is at most 18."""
+    cdef int64_t term_id = shortened_id(&value, &scale, decimal)
+    if term_id >= 0:
+        return term_id
+    # What goes was computed when it came: most numbers are met twice at least.
+    term_id = dictionary.made_id(<uint64_t>value, <uint64_t>(value >> 64), 2 * scale + decimal)
+    if term_id >= 0:
+        return term_id
+    term_id = new_number_id(dictionary, value, scale, decimal)
     if kind_of(term_id) == TYPED:
         dictionary.remember_made(<uint64_t>value, <uint64_t>(value >> 64), 2 * scale + decimal, term_id)
     return term_id

@@ -13,8 +13,10 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from millstream.kernels.containers.growing cimport numbers_close, numbers_push
-from millstream.kernels.containers.hash_index cimport is_far, prefetch, prefetch_slot
-from millstream.kernels.containers.keyed cimport keyed_at, keyed_drop, keyed_enter, keyed_find, keyed_hash
+from millstream.kernels.containers.hash_index cimport prefetch
+from millstream.kernels.containers.keyed cimport (
+    AHEAD, SOON, ahead_begin, ahead_fetch, ahead_hash, ahead_show, keyed_at, keyed_drop, keyed_enter, keyed_find, keyed_hash,
+)
 from millstream.kernels.containers.ordered_tree cimport (
     Spot, TreeNode, place_of, tree_insert, tree_rank, tree_remove, tree_reweigh, tree_select, tree_step,
 )
@@ -181,31 +183,28 @@ cdef class Ranking(RowOrder):
             self.take(keyed_hash(&self.rows, self.ids), -weight)
         return 0
 
-    cdef void look_ahead(self, const Written* rows, int64_t row) noexcept nogil:
-        """Fetches where a row that comes soon is found."""
+    cdef void show_ahead(self, const Written* rows, int64_t row) noexcept nogil:
         read_row(self.ids, rows, row)
-        self.hashes[row & (AHEAD - 1)] = keyed_hash(&self.rows, self.ids)
-        prefetch_slot(&self.rows.index, self.hashes[row & (AHEAD - 1)])
+        ahead_show(&self.ahead, &self.rows, self.ids, row)
 
     cdef int change_ahead(self, const Written* rows, int64_t row) except -1:
         """As `change` where all rows are taken, in order."""
         cdef int64_t weight = rows.columns[rows.width + WEIGHT][row], i
         cdef uint32_t hash
-        cdef uint64_t near
+        cdef int32_t number
         if row == 0:
-            self.looks_ahead = is_far(&self.rows.index)
-            for i in range(min(rows.size, <int64_t>AHEAD) if self.looks_ahead else 0):
-                self.look_ahead(rows, i)
-        if not self.looks_ahead:
+            ahead_begin(&self.ahead, &self.rows)
+            for i in range(min(rows.size, <int64_t>AHEAD) if self.ahead.on else 0):
+                self.show_ahead(rows, i)
+        if not self.ahead.on:
             return self.change(rows, row)
-        hash = self.hashes[row & (AHEAD - 1)]
+        hash = ahead_hash(&self.ahead, row)
         if row + AHEAD < rows.size:
-            self.look_ahead(rows, row + AHEAD)
-        if row + AHEAD // 2 < rows.size:
-            near = self.rows.index.slots[self.hashes[(row + AHEAD // 2) & (AHEAD - 1)] & self.rows.index.mask]
-            if near:
-                prefetch(keyed_at(&self.rows, <uint32_t>near - 1))
-                prefetch(self.kept(<uint32_t>near - 1))
+            self.show_ahead(rows, row + AHEAD)
+        if row + SOON < rows.size:
+            number = ahead_fetch(&self.ahead, &self.rows, row + SOON)
+            if number >= 0:
+                prefetch(self.kept(number))
         read_row(self.ids, rows, row)
         if weight > 0:
             self.add(hash, weight)

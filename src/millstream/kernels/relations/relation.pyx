@@ -10,10 +10,10 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 
-from millstream.kernels.containers.hash_index cimport words_hash
+from millstream.kernels.containers.hash_index cimport is_far, words_hash
 from millstream.kernels.containers.keyed cimport (
-    Keyed, keyed_at, keyed_bytes, keyed_close, keyed_drop, keyed_enter, keyed_find, keyed_get, keyed_hash, keyed_leave,
-    keyed_open,
+    AHEAD, SOON, Keyed, LookAhead, ahead_fetch, ahead_show, keyed_at, keyed_bytes, keyed_close, keyed_drop,
+    keyed_enter, keyed_find, keyed_get, keyed_hash, keyed_leave, keyed_open,
 )
 from millstream.kernels.containers.memory cimport block_free, block_resize
 from millstream.kernels.containers.records cimport next_free
@@ -156,6 +156,7 @@ cdef class Matched(TwoSided):
     cdef int row_width
     cdef bint marked
     cdef int64_t marks[2]
+    cdef bint looks_ahead[2]    # by side
 
     def __cinit__(self, inputs, int width, *args, marks=None, **kwargs):
         self.marked = marks is not None
@@ -163,6 +164,29 @@ cdef class Matched(TwoSided):
             self.marks[0], self.marks[1] = marks
         self.row_width = width - self.marked
         check_widths([self.left], self.row_width)
+
+    cdef bint looks(self) noexcept nogil:
+        """Whether what it keeps is so much that looking ahead is worth while."""
+        return False
+
+    cdef void look_far(self, int side, int64_t row) noexcept nogil:
+        """A row is taken soon."""
+
+    cdef void look_near(self, int side, int64_t row) noexcept nogil:
+        """A row that was looked at when it was far is taken sooner."""
+
+    cdef void look_ahead(self, int side, int64_t row) noexcept nogil:
+        """Before a row is taken; those of a side are taken in order."""
+        cdef int64_t size = self.left.rows.size if side == LEFT else self.right.rows.size, i
+        if row == 0:
+            self.looks_ahead[side] = self.looks()
+            for i in range(min(size, <int64_t>AHEAD) if self.looks_ahead[side] else 0):
+                self.look_far(side, i)
+        if self.looks_ahead[side]:
+            if row + AHEAD < size:
+                self.look_far(side, row + AHEAD)
+            if row + SOON < size:
+                self.look_near(side, row + SOON)
 
     cdef void put(self, int64_t* row, bint matched, int64_t weight) noexcept nogil:
         """Collects a change of a row, as one that is matched or not."""
@@ -184,6 +208,7 @@ cdef class MatchCounter(Matched):
 
     cdef Keyed rows
     cdef int64_t* row
+    cdef LookAhead ahead[2]
 
     def __cinit__(self, inputs, int width, *, marks=None):
         check_widths([self.right], self.row_width)
@@ -194,6 +219,16 @@ cdef class MatchCounter(Matched):
         keyed_close(&self.rows)
         block_free(self.row, self.row_width * sizeof(int64_t))
 
+    cdef bint looks(self) noexcept nogil:
+        return is_far(&self.rows.index)
+
+    cdef void look_far(self, int side, int64_t row) noexcept nogil:
+        read_row(self.row, &self.left.rows if side == LEFT else &self.right.rows, row)
+        ahead_show(&self.ahead[side], &self.rows, self.row, row)
+
+    cdef void look_near(self, int side, int64_t row) noexcept nogil:
+        ahead_fetch(&self.ahead[side], &self.rows, row)
+
     cdef int add(self, int side, int64_t row) except -1:
         cdef Written* given = &self.left.rows if side == LEFT else &self.right.rows
         cdef int64_t weight = given.columns[given.width + WEIGHT][row], left
@@ -201,6 +236,7 @@ cdef class MatchCounter(Matched):
         cdef uint32_t hash
         cdef int32_t number
         cdef bint before, after
+        self.look_ahead(side, row)
         if weight == 0:
             return 0
         read_row(self.row, given, row)
@@ -247,6 +283,8 @@ cdef class KeyMatcher(Matched):
     cdef int* places            # of the key among the columns of a left row
     cdef int64_t* row
     cdef int64_t* key
+    cdef LookAhead rows_ahead
+    cdef LookAhead keys_ahead[2]
 
     def __cinit__(self, inputs, int width, key, *, marks=None):
         cdef int i, size = len(key)
@@ -267,6 +305,29 @@ cdef class KeyMatcher(Matched):
         block_free(self.places, self.keys.width * sizeof(int))
         keyed_close(&self.rows)
         keyed_close(&self.keys)
+
+    cdef void read_key(self) noexcept nogil:
+        """The key of the left row being taken."""
+        cdef int i
+        for i in range(self.keys.width):
+            self.key[i] = self.row[self.places[i]]
+
+    cdef bint looks(self) noexcept nogil:
+        return is_far(&self.rows.index) or is_far(&self.keys.index)
+
+    cdef void look_far(self, int side, int64_t row) noexcept nogil:
+        if side == LEFT:
+            read_row(self.row, &self.left.rows, row)
+            ahead_show(&self.rows_ahead, &self.rows, self.row, row)
+            self.read_key()
+        else:
+            read_row(self.key, &self.right.rows, row)
+        ahead_show(&self.keys_ahead[side], &self.keys, self.key, row)
+
+    cdef void look_near(self, int side, int64_t row) noexcept nogil:
+        if side == LEFT:
+            ahead_fetch(&self.rows_ahead, &self.rows, row)
+        ahead_fetch(&self.keys_ahead[side], &self.keys, row)
 
     cdef void drop_unused(self, int32_t key) noexcept nogil:
         cdef int64_t* kept = keyed_at(&self.keys, key) + self.keys.width
@@ -298,13 +359,11 @@ cdef class KeyMatcher(Matched):
         cdef uint32_t hash = keyed_hash(&self.rows, self.row)
         cdef int32_t number, key
         cdef int64_t* kept
-        cdef int i
         if weight == 0:
             return
         number = keyed_find(&self.rows, self.row, hash)
         if number < 0:
-            for i in range(self.keys.width):
-                self.key[i] = self.row[self.places[i]]
+            self.read_key()
             key = keyed_get(&self.keys, self.key, keyed_hash(&self.keys, self.key))
             number = keyed_enter(&self.rows, self.row, hash)
             self.chain(key, number)
@@ -335,6 +394,7 @@ cdef class KeyMatcher(Matched):
         self.drop_unused(key)
 
     cdef int add(self, int side, int64_t row) except -1:
+        self.look_ahead(side, row)
         if side == LEFT:
             read_row(self.row, &self.left.rows, row)
             self.add_left(self.left.weights()[row])

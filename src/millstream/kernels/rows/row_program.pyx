@@ -28,7 +28,7 @@ from millstream.kernels.dictionary.values cimport BOOLEAN, INCOMPARABLE, MAX_SCA
 from millstream.kernels.numbers.doubles cimport double_id, read_double
 from millstream.kernels.numbers.exact cimport divide_rounded
 from millstream.kernels.numbers.long_numbers cimport read_long_number
-from millstream.kernels.numbers.number_ids cimport MOST_SHORT, number_id, short_id, strip_zeros
+from millstream.kernels.numbers.number_ids cimport MOST_SHORT, new_number_id, number_id, short_id, strip_zeros
 from millstream.kernels.rows.definition cimport Definition, TextTest
 from millstream.kernels.rows.row_cells cimport (
     FALSE, ID, NUMBER, REAL, TEXT, TRUE, TRUTH, UNKNOWN, Cell, apply_function, calculate, choose, connect, effect,
@@ -37,7 +37,7 @@ from millstream.kernels.rows.row_cells cimport (
 from millstream.kernels.rows.row_comparisons cimport compare, is_member
 from millstream.kernels.rows.row_dates cimport take_part
 from millstream.kernels.rows.row_lines cimport calculate_words, line_id
-from millstream.kernels.rows.row_quotients cimport find_quotient, keep_quotient
+from millstream.kernels.rows.row_quotients cimport find_quotient, is_remembered, keep_quotient
 from millstream.kernels.rows.row_operations cimport (
     ABS, ADD, BOUND, CEIL, CHOOSE, COLUMN, CONCAT, CONSTANT, CONTAINS, DAY, DEFINED, DIVIDE, DOUBLE, FLOOR,
     GREATER_OR_EQUAL, HOURS, IS_BLANK, IS_IRI, IS_LITERAL, IS_NUMERIC, LANG, LCASE, MATCHES, MEMBER, MINUS, MINUTES, MONTH,
@@ -143,6 +143,7 @@ cdef class RowProgram:
         """Has what programs do most done in fewer steps (row_shortening.pxd)."""
         cdef Step* steps = <Step*>calloc(2 * self.steps_count + 1, sizeof(Step))
         cdef int* place_of = <int*>calloc(self.steps_count + 1, sizeof(int))
+        cdef int i
         if steps == NULL or place_of == NULL:
             free(steps)
             free(place_of)
@@ -153,6 +154,10 @@ cdef class RowProgram:
         self.steps = steps
         self.steps_count = place_of[self.steps_count]
         free(place_of)
+        self.first_quotient = -1
+        for i in range(self.steps_count - 1, -1, -1):
+            if steps[i].operation == QUOTIENT and max(steps[i].argument, steps[i].other) < self.width:
+                self.first_quotient = i
         return 0
 
     cdef int64_t define(self, int64_t number, int64_t** columns, int64_t row) except -2:
@@ -202,9 +207,13 @@ cdef class RowProgram:
             strip_zeros(&cell.number.mantissa, &cell.number.scale)
             if cell.number.scale > MAX_SCALE:
                 return False
-            term_id = number_id(self.dictionary, cell.number.mantissa, cell.number.scale, cell.number.decimal)
+            if self.sought == NULL:
+                term_id = number_id(self.dictionary, cell.number.mantissa, cell.number.scale, cell.number.decimal)
+            else:
+                # It is remembered here: once is enough.
+                term_id = new_number_id(self.dictionary, cell.number.mantissa, cell.number.scale, cell.number.decimal)
         if self.sought != NULL:
-            keep_quotient(self.sought, term_id, self.dictionary.epoch)
+            keep_quotient(self.sought, term_id, self.dictionary)
             self.sought = NULL
         return self.put(term_id)
 
@@ -243,8 +252,8 @@ cdef class RowProgram:
                     step += step.argument
             elif operation == QUOTIENT:
                 self.sought = find_quotient(&self.quotients, self.value(step.argument, columns, row),
-                                            self.value(step.other, columns, row), self.dictionary.epoch)
-                if self.sought != NULL and self.sought.epoch > self.dictionary.epoch:
+                                            self.value(step.other, columns, row))
+                if self.sought != NULL and is_remembered(self.sought, self.dictionary):
                     self.put(self.sought.value)
                     self.sought = NULL
                     step = self.steps + step.end

@@ -1,14 +1,15 @@
 """Quotients that were calculated last: most have so many digits that they are terms of the dictionary.
 
 What goes was calculated when it came, and a mean or a rate of small numbers comes again and again. A quotient of two numbers
-that are in ids is remembered for an epoch of the dictionary: afterwards its id may name another term. A table in which
-quotients keep displacing each other is replaced by a larger one, up to MOST_BITS.
+that are in ids is remembered with the hash of its term, by which the dictionary tells whether the id names it still. A table
+in which quotients keep displacing each other is replaced by a larger one, up to MOST_BITS.
 """
 
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 
-from millstream.kernels.dictionary.values cimport is_number
+from millstream.kernels.dictionary.dictionary cimport Dictionary
+from millstream.kernels.dictionary.values cimport TYPED, is_number, kind_of
 
 cdef enum:
     FEWEST_BITS = 6
@@ -19,13 +20,14 @@ cdef struct Quotient:
     int64_t dividend
     int64_t divisor
     int64_t value
-    int64_t epoch               # the first in which it is not good any more
+    uint32_t hash               # of the value's term, if it is one of the dictionary
+    bint known
 
 
 cdef struct Quotients:
     Quotient* table
     int bits
-    int64_t displaced           # that were good, since the table is as large as it is
+    int64_t displaced           # since the table is as large as it is
 
 
 cdef inline bint quotients_grow(Quotients* quotients) noexcept nogil:
@@ -40,26 +42,36 @@ cdef inline bint quotients_grow(Quotients* quotients) noexcept nogil:
     return quotients.table != NULL
 
 
-cdef inline Quotient* find_quotient(Quotients* quotients, int64_t dividend, int64_t divisor, int64_t epoch) noexcept nogil:
-    """Where the quotient of two ids is remembered; it is not good yet if it was not. NULL if it never is."""
+cdef inline Quotient* quotient_place(const Quotients* quotients, int64_t dividend, int64_t divisor) noexcept nogil:
+    cdef uint64_t hash = (<uint64_t>dividend * <uint64_t>0x9E3779B97F4A7C15 ^ <uint64_t>divisor) * <uint64_t>0x9E3779B97F4A7C15
+    return quotients.table + (hash >> (64 - quotients.bits))
+
+
+cdef inline Quotient* find_quotient(Quotients* quotients, int64_t dividend, int64_t divisor) noexcept nogil:
+    """Where the quotient of two ids is remembered, or is to be; NULL if it never is."""
     cdef Quotient* found
-    cdef uint64_t hash
     if not is_number(dividend) or not is_number(divisor):
         return NULL
     if quotients.table == NULL or (quotients.displaced >> quotients.bits and quotients.bits < MOST_BITS):
         if not quotients_grow(quotients):
             return NULL
-    hash = (<uint64_t>dividend * <uint64_t>0x9E3779B97F4A7C15 ^ <uint64_t>divisor) * <uint64_t>0x9E3779B97F4A7C15
-    found = quotients.table + (hash >> (64 - quotients.bits))
+    found = quotient_place(quotients, dividend, divisor)
     if found.dividend != dividend or found.divisor != divisor:
-        quotients.displaced += found.epoch > epoch
+        quotients.displaced += found.known
         found.dividend = dividend
         found.divisor = divisor
-        found.epoch = 0
+        found.known = False
     return found
 
 
-cdef inline void keep_quotient(Quotient* found, int64_t value, int64_t epoch) noexcept nogil:
+cdef inline bint is_remembered(const Quotient* found, Dictionary dictionary) noexcept nogil:
+    """Whether its value can be used."""
+    return found.known and (kind_of(found.value) > TYPED or dictionary.is_still(found.value, found.hash))
+
+
+cdef inline void keep_quotient(Quotient* found, int64_t value, Dictionary dictionary) noexcept nogil:
     """An error is not remembered."""
     found.value = value
-    found.epoch = epoch + 1 if value >= 0 else 0
+    found.known = value >= 0
+    if found.known and kind_of(value) <= TYPED:
+        found.hash = dictionary.slot_of(value).hash

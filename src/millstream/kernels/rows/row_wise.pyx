@@ -18,6 +18,7 @@ from millstream.kernels.rows.row_program cimport KEPT, RowProgram
 cdef enum:
     BLOCK = 256                 # rows that are written together
     FEW = 8                     # rows for which a call is worth avoiding
+    SOON = 8                    # rows ahead
 
 
 cdef inline void take_rows(int64_t* into, const int64_t* column, const int64_t* rows, int64_t count) noexcept nogil:
@@ -78,6 +79,8 @@ cdef class RowWise(Operator):
         cdef int i
         written_room(out, last - first)
         for row in range(first, last):
+            if row + SOON < last:
+                self.program.look_ahead(given.columns, row + SOON)
             if self.program.run_row(given.columns, row) != KEPT:
                 continue
             selected[kept] = row
