@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from millstream.kernels.dictionary.dictionary import Dictionary
 from millstream.kernels.emission.answer_set import AnswerSet, summed
-from millstream.kernels.emission.emission import APPEARS, BOTH, DISAPPEARS, PendingRows, Selection, parted, selected
+from millstream.kernels.emission.emission import APPEARS, BOTH, DISAPPEARS, Selection, parted, selected
+from millstream.kernels.emission.pending import PendingRows
 from millstream.kernels.flow.deltas import Deltas
 
 GRID = 2

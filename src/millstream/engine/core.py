@@ -23,7 +23,7 @@ from millstream.engine.queries.run import QueryRun
 from millstream.engine.windows.window_operators import NEVER
 from millstream.errors import ChangeLimitError
 from millstream.kernels.dictionary.dictionary import Dictionary
-from millstream.kernels.emission.emission import Pending
+from millstream.kernels.emission.pending import Pending
 from millstream.kernels.engine.processing import Processing, Stream
 from millstream.kernels.engine.routing import GraphRouter
 from millstream.kernels.matching.elements import Elements

@@ -12,7 +12,8 @@ from millstream.engine.input.datasets import Triples
 from millstream.engine.output.answer_order import AnswerOrder, Rows, as_change
 from millstream.engine.output.reporting import ChangeReporter, CloseReporter, Emit, EverythingReporter
 from millstream.kernels.emission.answer_set import AnswerSet, summed
-from millstream.kernels.emission.emission import Receiver, Reporter
+from millstream.kernels.emission.emission import Reporter
+from millstream.kernels.emission.pending import Receiver
 from millstream.kernels.engine.run import RunOutput
 from millstream.language import algebra as a
 from millstream.language.printer import Printer

@@ -16,11 +16,11 @@ from millstream.kernels.emission.emission import (
     BOTH,
     DISAPPEARS,
     Closing,
-    PendingRows,
     Reporter,
     Selection,
     selected,
 )
+from millstream.kernels.emission.pending import PendingRows
 from millstream.language.algebra import Output
 from millstream.operators import stored
 from millstream.operators.ticks import ELEMENT, GRID, MOST_MS, Column, Deltas, tick, time_of

@@ -9,7 +9,7 @@ from millstream.engine.monitor import delivering, serialised
 from millstream.engine.output.answer_order import as_change
 from millstream.engine.output.answers import Answer, Decoder, triple_of, truth_of
 from millstream.errors import OptionError
-from millstream.kernels.emission.emission import PendingRows, Receiver
+from millstream.kernels.emission.pending import PendingRows, Receiver
 from millstream.kernels.engine.processing import Stream
 from millstream.language import algebra as a
 from millstream.language.printer import Printer

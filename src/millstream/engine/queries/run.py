@@ -21,7 +21,7 @@ from millstream.engine.windows.inputs import PARAMETERS, Input
 from millstream.engine.windows.window_operators import NEVER, TimeOperator
 from millstream.engine.windows.window_state import GraphRows, WindowState
 from millstream.kernels.dictionary.dictionary import Dictionary
-from millstream.kernels.emission.emission import Receiver
+from millstream.kernels.emission.pending import Receiver
 from millstream.kernels.engine.run import Run
 from millstream.kernels.matching.elements import Elements
 from millstream.kernels.matching.intake import Intake

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t
 
-from millstream.kernels.emission.emission cimport Pending
+from millstream.kernels.emission.pending cimport Pending
 from millstream.kernels.engine.event_order cimport EventOrder
 from millstream.kernels.engine.monitor cimport Monitor
 from millstream.kernels.engine.routing cimport GraphRouter, StreamRouter

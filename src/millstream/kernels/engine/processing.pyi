@@ -1,7 +1,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from millstream.kernels.emission.emission import Pending
+from millstream.kernels.emission.pending import Pending
 from millstream.kernels.engine.event_order import EventOrder
 from millstream.kernels.engine.monitor import Monitor
 from millstream.kernels.engine.routing import GraphRouter, StreamRouter

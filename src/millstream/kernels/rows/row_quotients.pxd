@@ -43,8 +43,8 @@ cdef inline bint quotients_grow(Quotients* quotients) noexcept nogil:
 
 
 cdef inline Quotient* quotient_place(const Quotients* quotients, int64_t dividend, int64_t divisor) noexcept nogil:
-    cdef uint64_t hash = (<uint64_t>dividend * <uint64_t>0x9E3779B97F4A7C15 ^ <uint64_t>divisor) * <uint64_t>0x9E3779B97F4A7C15
-    return quotients.table + (hash >> (64 - quotients.bits))
+    cdef uint64_t hash = <uint64_t>dividend * <uint64_t>0x9E3779B97F4A7C15 ^ <uint64_t>divisor
+    return quotients.table + (hash * <uint64_t>0x9E3779B97F4A7C15 >> (64 - quotients.bits))
 
 
 cdef inline Quotient* find_quotient(Quotients* quotients, int64_t dividend, int64_t divisor) noexcept nogil:
