@@ -1,4 +1,4 @@
-"""Arrays by number that grow, where what lies behind the end reads as zero bytes once there is room; and lists of numbers."""
+"""Arrays by number that grow, what lies behind the end reading as zeros once there is room; and lists of numbers."""
 
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset

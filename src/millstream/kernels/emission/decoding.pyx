@@ -73,8 +73,8 @@ cdef class Decoding:
         return found
 
     def objects(self, Deltas rows not None, type of, tuple attributes, last, type collection):
-        """A list, of a class that is one, with an object of a dataclass for each row: its millisecond, its weight, its terms,
-        and what all have."""
+        """A list, of a class that is one, with an object of a dataclass for each row: its millisecond, its weight, its
+        terms, and what all have."""
         cdef int64_t i, at_ms = 0
         cdef object at = 0
         time, weight, terms, rest = attributes

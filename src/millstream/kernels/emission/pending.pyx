@@ -70,7 +70,7 @@ cdef class PendingRows(Deltas):
         self.held = self.rows.size
 
     def sum_up(self, Dictionary dictionary not None):
-        """Makes one change of all rows, at the time of the last. It lies in memory that is there already: there may be many."""
+        """Makes one change of all rows, at the time of the last, in memory that is there already: there may be many."""
         cdef int64_t tick, i
         if self.rows.size == 0:
             return

@@ -86,7 +86,8 @@ cdef inline void o_pull(Store* store, Wait* pair) noexcept nogil:
 
 
 cdef inline void link(Store* store, int32_t number, bint at_s, bint at_o) noexcept nogil:
-    """Lets a pair hang on these chains and no others; those that it is to hang on first, which may be all that keeps a node."""
+    """Lets a pair hang on these chains and no others; on those that it is to hang on first, for they may be all that keeps
+    a node."""
     cdef Wait* pair = wait_at(store, number)
     if at_s and pair.s_node < 0:
         s_push(store, number, pair, node_get(store, pair.a, fold(<uint64_t>pair.a)))
@@ -174,8 +175,8 @@ cdef inline int32_t wait_again(Store* store, int relation, int64_t a, int64_t b,
 
 
 cdef inline void wait_put(Store* store, Wait* given, int32_t s, int32_t o, uint64_t by_s) noexcept nogil:
-    """Lets a pair wait for its views, or wait longer; none of them has both ends ready, `by_s` have that of s. `s` and `o` are
-    the nodes of those ends at which some wait. A pair that is to be logged has no hash."""
+    """Lets a pair wait for its views, or wait longer; none of them has both ends ready, `by_s` have that of s. `s` and `o`
+    are the nodes of those ends at which some wait. A pair that is to be logged has no hash."""
     cdef Index* index = &store.wait_index[store.relation_long_lived[given.relation]]
     cdef int32_t number = record_next(&store.waits)
     cdef Wait* pair

@@ -23,7 +23,8 @@ cdef class MessageTexts:
     cdef const int64_t[::1] offsets
     cdef const uint8_t[::1] valid
 
-    def __init__(self, const uint8_t[::1] data not None, const int64_t[::1] offsets not None, const uint8_t[::1] valid not None):
+    def __init__(self, const uint8_t[::1] data not None, const int64_t[::1] offsets not None,
+                 const uint8_t[::1] valid not None):
         """`offsets` of texts in `data`, one more than there are; `valid`: 1 for each that is there."""
         cdef int64_t i
         if offsets.shape[0] != valid.shape[0] + 1 or offsets[0] < 0 or offsets[valid.shape[0]] > data.shape[0]:

@@ -164,9 +164,9 @@ cdef const uint8_t *opening(const uint8_t *p, int *sign) noexcept nogil:
 def take_plain(bytes text not None, int64_t position, int depth, int sign, bytes graph not None, int64_t longest):
     """The plain statements from a position on, with what they stand in: lines, and for each 1 or -1.
 
-    `depth` braces are open there, within an operation of that sign; statements are of a `graph` as N-Quads write it, b"" for
-    the default graph. One of more than `longest` bytes is not plain. Gives lines, signs, where reading stopped, the depth and
-    sign there, and how many operations were opened.
+    `depth` braces are open there, within an operation of that sign; statements are of a `graph` as N-Quads write it, b""
+    for the default graph. One of more than `longest` bytes is not plain. Gives lines, signs, where reading stopped, the
+    depth and sign there, and how many operations were opened.
     """
     cdef const uint8_t *begin = <const uint8_t *>PyBytes_AS_STRING(text)
     cdef const uint8_t *p = begin + position

@@ -197,7 +197,9 @@ cdef class TogetherWindow(WindowOperator):
             at = self.patterns.row[i]
             row[0], row[1], row[2], row[3] = self.patterns.pattern[i], batch.s[at], batch.p[at], batch.o[at]
             self.enter(row)
-            entries_put(out, tick_of(batch.at_ms[element], ELEMENT), 2 * batch.order[element] + 1, FOREVER, row, 1, self.source)
+            entries_put(
+                out, tick_of(batch.at_ms[element], ELEMENT), 2 * batch.order[element] + 1, FOREVER, row, 1, self.source
+            )
             i += 1
         return i
 

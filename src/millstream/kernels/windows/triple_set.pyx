@@ -106,7 +106,8 @@ cdef class TripleSet:
 
     cdef int64_t apply(self, int64_t n, const int64_t* ids, int64_t row_step, int64_t column_step, Signs signs,
                        int64_t* where) except -1:
-        """Adds triples and takes them away, in order; writes the places of those that really came or went, gives their number.
+        """Adds triples and takes them away, in order; writes the places of those that really came or went, and gives their
+        number.
 
         What a block of triples will touch is asked for before their turn: each is somewhere else in memory.
         """
