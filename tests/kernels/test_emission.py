@@ -154,6 +154,35 @@ def test_parts_have_the_rows_of_one_first_column_in_order(rows: list[Row]) -> No
     assert found == [(f, [(c[1:], tick, w) for c, tick, _, w in rows if c[0] == f]) for f in firsts]
 
 
+@given(st.lists(changes(2), min_size=1, max_size=5), st.data())
+def test_what_waits_is_summed_up_as_one_change_at_the_time_of_the_last(parts: list[list[Row]], data: st.DataObject) -> None:
+    dictionary = Dictionary()
+    terms = dictionary.encode([f"<http://e/{i}>" for i in range(-50, 50)])
+    kept, counts, last = PendingRows(width=2), Counter[tuple[int, ...]](), 0
+    for number, rows in enumerate(parts):
+        # The ids of rows are places of terms; later parts happen later.
+        given = [(tuple(int(terms[c + 50]) for c in columns), 1000 * number + tick, 0, w) for columns, tick, _, w in rows]
+        kept.add(deltas_of(given, 2))
+        for columns, tick, _, weight in given:
+            counts[columns] += weight
+            last = tick
+        if data.draw(st.booleans()):
+            kept.hold(dictionary)
+        if data.draw(st.booleans()):
+            kept.sum_up(dictionary)
+            left = sorted((columns, n) for columns, n in counts.items() if n)
+            assert listed(kept) == [(columns, last, n) for columns, n in left]
+    kept.sum_up(dictionary)
+    kept.hold(dictionary)
+    dictionary.forget_before(1 << 40)
+    dictionary.settle()
+    dictionary.sweep(1 << 20)
+    assert listed(kept) == [(columns, last, n) for columns, n in sorted(counts.items()) if n]
+    assert dictionary.stats()["live"] == len({term for columns, n in counts.items() if n for term in columns})
+    kept.drop(dictionary)
+    assert len(kept) == 0
+
+
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=6), st.data())
 def test_rows_that_wait_go_from_the_front_and_hold_their_terms(sizes: list[int], data: st.DataObject) -> None:
     dictionary = Dictionary()

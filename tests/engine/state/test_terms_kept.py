@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pyarrow as pa
 import pytest
 
@@ -166,6 +168,38 @@ def test_a_dataset_change_that_waits_for_a_first_instant_does_not_keep_later_ter
     engine.push(T, nt("a p b"), at_ms=30_000)
     engine.finish()
     assert emitted(waits) == ["30000 +a b stays", "30010 -a b stays"]
+
+
+@pytest.mark.parametrize("output", ["changes", "istream", "dstream", "rstream"])
+@pytest.mark.parametrize("between", [lambda engine: engine, lambda engine: Engine.restore(engine.snapshot())])
+def test_edits_between_two_instants_are_told_by_what_they_come_to(output: str, between: Callable[[Engine], Engine]) -> None:
+    """More rows than may wait are summed up, before the first element and between instants: nobody sees a difference."""
+    many = [nt(*(f"n{i} q {value}" for i in range(400))) for value in "bc"]
+    text = (
+        f"PREFIX : <{NAMESPACE}> SELECT * {{ {{ STREAM <{S}> [RANGE 1000 STEP 100] {{ ?x :p ?y }} }} UNION {{ ?x :q ?z }} }}"
+    )
+    told = []
+    for turns in (0, 8):
+        engine = Engine()
+        engine.register(text, output=output)
+        for at_ms, element in ((0, None), (150, "n1 p y"), (320, "n2 p y"), (350, None), (480, "n1 p z")):
+            if element:
+                engine.push(S, nt(element), at_ms=at_ms)
+            for _ in range(turns):
+                engine.insert(many[0], at_ms=at_ms)
+                engine.insert(many[1], at_ms=at_ms + 1)
+                forget(engine)
+                engine.delete(many[0], at_ms=at_ms + 1)
+                engine.delete(many[1], at_ms=at_ms + 1)
+                at_ms += 2
+            engine.insert(nt(f"n1 q at{at_ms // 50}"), at_ms=at_ms)
+            engine = between(engine)
+            forget(engine)
+        engine.finish()
+        found = emitted(engine.queries[0])
+        assert found
+        told.append(sorted(found))
+    assert told[0] == told[1]
 
 
 def test_answers_not_taken_before_a_snapshot_can_be_read_after_it_and_then_go() -> None:
